@@ -1,0 +1,46 @@
+# Every target makes its own environment on a fresh machine. Windows and macOS without make: see README.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN     = $(VENV)/bin
+TORCH   = torch==2.13.0
+# Linux machines without an NVIDIA GPU take the CPU build: PyPI's default brings several GB of CUDA.
+CPU_ONLY = $(shell [ "$$(uname -s)" = Linux ] && ! command -v nvidia-smi >/dev/null 2>&1 && echo yes)
+CPU_INDEX = https://download.pytorch.org/whl/cpu
+
+.PHONY: demo test check proof clean
+
+demo: $(VENV)/.run ## the demo on the embedded default model
+	$(BIN)/python -m specdemo race
+
+test: $(VENV)/.dev ## all tests
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev ## what CI and reviewers ask: style, types, import law, tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+proof: $(VENV)/.dev ## greedy output equals the target's own for every drafter, γ and prompt (minutes)
+	$(BIN)/python -m pytest -m proof
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "specdemo needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.torch: | $(VENV)/bin/python
+ifeq ($(CPU_ONLY),yes)
+	$(BIN)/pip install --retries 1 --no-deps --extra-index-url $(CPU_INDEX) '$(TORCH)'
+endif
+	touch $@
+
+$(VENV)/.run: requirements.txt $(VENV)/.torch
+	$(BIN)/pip install -r requirements.txt
+	touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.run
+	$(BIN)/pip install -r requirements-dev.txt
+	touch $@
+
+clean: ## the environment and caches of tools; models stay in the user's cache
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
