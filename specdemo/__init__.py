@@ -1,0 +1,3 @@
+"""specdemo: speculative decoding that a class can see, check and measure."""
+
+__version__ = "0.1.0"

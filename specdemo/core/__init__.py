@@ -1,0 +1,1 @@
+"""Pure maths and data of speculative decoding: torch and the standard library only."""

@@ -1,0 +1,112 @@
+"""From logits to a law, and from a law to a token.
+
+Knows temperature, top-k, top-p, the end tokens that must wait, and coins. Does not know
+models, drafts or verification. Letters: V is the vocabulary, n a number of positions.
+"""
+
+import random
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from specdemo.config import SamplingConfig
+
+PREFIX = 256
+"""Ids tried first when looking for the top-p set: a full sort of 49k ids costs 2 ms a row."""
+
+
+class Coin(Protocol):
+    """The only source of randomness. Tests hand in one that enumerates every outcome."""
+
+    def uniform(self) -> float:
+        """A number in [0, 1)."""
+        ...
+
+    def draw(self, law: Tensor) -> int:
+        """An id drawn from a law `[V]`; never one of mass zero."""
+        ...
+
+
+class SeededCoin:
+    """A coin whose whole sequence is fixed by one seed. Leaves every global generator alone."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+
+    def uniform(self) -> float:
+        return self._random.random()
+
+    def draw(self, law: Tensor) -> int:
+        return inverse_cdf(law, self.uniform())
+
+
+def inverse_cdf(law: Tensor, u: float) -> int:
+    """The first id of a law `[V]` whose cumulated mass exceeds `u` of the total. The law need not sum to one."""
+    mass = law.cumsum(-1, dtype=torch.float64)
+    # u ≤ 1 − 2⁻⁵³ keeps u · total below the total, so ids without mass at the end are never reached.
+    return int(torch.searchsorted(mass, mass[-1:] * u, right=True))
+
+
+def law(logits: Tensor, sampling: SamplingConfig) -> Tensor:
+    """The law of each position: logits `[n, V]` → float32 probabilities `[n, V]`, rows summing to one.
+
+    Temperature first, then top-k (exactly k ids), then top-p (the fewest ids whose mass reaches it), as
+    transformers and vLLM do. Greedy is a one-hot law at the first largest logit.
+    """
+    if sampling.greedy:
+        return one_hot(logits.argmax(-1), logits.shape[-1])
+    scaled = logits.float() / sampling.temperature
+    if 0 < sampling.top_k < logits.shape[-1]:
+        scaled = _keep(scaled, scaled.topk(sampling.top_k, dim=-1).indices, float("-inf"))
+    p = scaled.softmax(-1)
+    return _top_p(p, sampling.top_p) if sampling.top_p < 1.0 else p
+
+
+def one_hot(ids: Tensor, vocabulary: int) -> Tensor:
+    """Laws `[n, V]` that put all mass on one id each; `ids` is `[n]`."""
+    p = torch.zeros(*ids.shape, vocabulary, dtype=torch.float32, device=ids.device)
+    return p.scatter_(-1, ids.unsqueeze(-1), 1.0)
+
+
+def _keep(values: Tensor, ids: Tensor, elsewhere: float) -> Tensor:
+    kept = torch.full_like(values, elsewhere)
+    return kept.scatter_(-1, ids, values.gather(-1, ids))
+
+
+def _top_p(p: Tensor, top_p: float) -> Tensor:
+    values, ids = p.topk(min(PREFIX, p.shape[-1]), dim=-1)
+    kept = torch.zeros_like(p).scatter_(-1, ids, _nucleus(values, top_p))
+    short = values.sum(-1, dtype=torch.float64) < top_p
+    if p.shape[-1] > PREFIX and bool(short.any()):
+        # Only the rows that need it: of equal ids a sort may keep others, and a row must not depend on its neighbours.
+        values, ids = p[short].sort(dim=-1, descending=True)
+        kept[short] = torch.zeros_like(p[short]).scatter_(-1, ids, _nucleus(values, top_p))
+    return kept / kept.sum(-1, keepdim=True)
+
+
+def _nucleus(values: Tensor, top_p: float) -> Tensor:
+    """Sorted probabilities `[n, m]` with zeros behind the fewest whose mass reaches `top_p`."""
+    before = values.cumsum(-1, dtype=torch.float64) - values
+    return torch.where(before < top_p, values, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Shaping:
+    """How one run turns logits into laws: one object for target and draft, so p and q get the same filters.
+
+    end_tokens: ids that end the run. first_end: the length of prompt + output from which they are allowed.
+    """
+
+    sampling: SamplingConfig
+    end_tokens: tuple[int, ...] = ()
+    first_end: int = 0
+
+    def laws(self, logits: Tensor, length: int) -> Tensor:
+        """Laws `[n, V]` from logits `[n, V]`, where row i is about the token at index `length + i`."""
+        waiting = min(max(self.first_end - length, 0), logits.shape[0])
+        if waiting and self.end_tokens:
+            logits = logits.clone()
+            logits[:waiting, list(self.end_tokens)] = float("-inf")
+        return law(logits, self.sampling)

@@ -1,0 +1,198 @@
+"""The one thread on which all torch work runs, loading included, and the turns taken on it.
+
+Knows generators, queues and seconds. Does not know models or pages. A second thread that has run a parallel
+torch op slows decoding 1.6 times (the OpenMP pools fight for the cores), so there is one thread for the life
+of the process. Whoever has used least device time gets the next turn, visitors and race lanes alike.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+from specdemo.core.events import Event, Prefilled, RoundFinished, RunFinished
+
+T = TypeVar("T")
+
+CAPACITY = 256
+"""Items that may wait for a slow reader before its job pauses."""
+
+
+class _Job:
+    """The device thread's side of a stream: it never holds the reader, so a dropped reader ends the job."""
+
+    def __init__(self, make: Callable[[], Iterator[Any]], used_s: float) -> None:
+        self.make = make
+        self.source: Iterator[Any] | None = None
+        self.items: deque[Any] = deque()
+        self.error: BaseException | None = None
+        self.used_s = used_s
+        self.closed = False
+        self.done = False
+
+
+class Stream(Generic[T]):
+    """The items of one job, read from any other thread. Closing or dropping it ends the job at its next turn.
+
+    What the job raises is raised here, after the items that came before it.
+    """
+
+    def __init__(self, job: _Job, changed: threading.Condition) -> None:
+        self._job = job
+        self._changed = changed
+
+    def __iter__(self) -> "Stream[T]":
+        return self
+
+    def __next__(self) -> T:
+        job = self._job
+        with self._changed:
+            self._changed.wait_for(lambda: job.items or job.done)
+            if job.items:
+                self._changed.notify_all()
+                item: T = job.items.popleft()
+                return item
+            error, job.error = job.error, None
+        if error is not None:
+            raise error
+        raise StopIteration
+
+    def __enter__(self) -> "Stream[T]":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Asks for the job's end and returns at once; its generator is closed on the device thread."""
+        with self._changed:
+            self._job.closed = True
+            self._changed.notify_all()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Waits until the job has ended and its generator is closed. False if it took longer than `timeout_s`."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._job.done, timeout_s)
+
+
+class Device:
+    """Runs jobs on one thread. A turn is one item of a job's generator."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter, capacity: int = CAPACITY) -> None:
+        self._clock = clock
+        self._capacity = capacity
+        self._changed = threading.Condition(threading.RLock())
+        self._jobs: list[_Job] = []
+        self._stopping = False
+        self._thread = threading.Thread(target=self._loop, name="specdemo-device", daemon=True)
+        self._thread.start()
+
+    def stream(self, make: Callable[[], Iterator[T]]) -> Stream[T]:
+        """Starts a job. `make` and its generator run on the device thread only."""
+        with self._changed:
+            if self._stopping:
+                raise RuntimeError("the device thread has been shut down")
+            # A newcomer starts level with whoever has used least, so that nobody is starved by newcomers.
+            job = _Job(make, min((other.used_s for other in self._jobs), default=0.0))
+            self._jobs.append(job)
+            self._changed.notify_all()
+        return Stream(job, self._changed)
+
+    def call(self, function: Callable[[], T]) -> T:
+        """Runs a function on the device thread and returns its result."""
+        if threading.current_thread() is self._thread:
+            return function()
+
+        def once() -> Iterator[T]:
+            yield function()
+
+        with self.stream(once) as results:
+            return next(results)
+
+    def shutdown(self) -> None:
+        """Closes every job and ends the thread."""
+        with self._changed:
+            self._stopping = True
+            for job in self._jobs:
+                job.closed = True
+            self._changed.notify_all()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    @property
+    def busy(self) -> int:
+        """Jobs that have not ended."""
+        with self._changed:
+            return len(self._jobs)
+
+    def _loop(self) -> None:
+        while (job := self._next_job()) is not None:
+            self._turn(job)
+
+    def _next_job(self) -> _Job | None:
+        with self._changed:
+            while True:
+                ready = [job for job in self._jobs if job.closed or len(job.items) < self._capacity]
+                if ready:
+                    return min(ready, key=lambda job: (not job.closed, job.used_s))
+                if self._stopping:
+                    return None
+                self._changed.wait()
+
+    def _turn(self, job: _Job) -> None:
+        start, items, error, done = self._clock(), [], None, job.closed
+        try:
+            if job.closed:
+                _close(job.source)
+            else:
+                job.source = job.source or iter(job.make())
+                items.append(next(job.source))
+        except StopIteration:
+            done = True
+        except BaseException as raised:  # handed to the reader, who is on another thread
+            error, done = raised, True
+        with self._changed:
+            job.used_s += self._clock() - start
+            job.items.extend(items)
+            if done:
+                job.error, job.done, job.source = error, True, None
+                self._jobs.remove(job)
+            self._changed.notify_all()
+
+
+def _close(source: Iterator[Any] | None) -> None:
+    close = getattr(source, "close", None)
+    if close is not None:
+        close()
+
+
+def race(lanes: Mapping[str, Iterator[Event]]) -> Iterator[Event]:
+    """Merges lanes by their own clocks: whoever has computed least takes the next turn (a prefill chunk or a round).
+
+    At any moment all lanes have spent about the same, so what has been emitted so far is the true race in slow
+    motion. Events carry their lane's name. Closing the race closes every lane.
+    """
+    clocks = dict.fromkeys(lanes, (0.0, 0))
+    running = dict(lanes)
+    try:
+        while running:
+            name = min(running, key=clocks.__getitem__)
+            spent, turns = clocks[name]
+            for event in running[name]:
+                yield event
+                if isinstance(event, RunFinished):
+                    del running[name]
+                    break
+                if isinstance(event, RoundFinished | Prefilled):
+                    spent = event.clock_s if isinstance(event, RoundFinished) else spent
+                    break
+            else:
+                del running[name]
+            clocks[name] = (spent, turns + 1)
+    finally:
+        for lane in lanes.values():
+            _close(lane)

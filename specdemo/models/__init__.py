@@ -1,0 +1,1 @@
+"""Real and toy models behind the protocols of `core`."""
