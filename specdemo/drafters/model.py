@@ -1,0 +1,107 @@
+"""A model that guesses ahead of the target, over any session; quantised copy, layer skip, n-gram and others reuse it.
+
+Knows a session, a law and a coin. Does not know what kind of model answers, nor the target.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from specdemo.core.protocols import Session
+from specdemo.core.sampling import Coin
+from specdemo.core.verify import Draft, Verdict
+from specdemo.drafters.registry import Setup
+
+FULL = "draft context is full"
+
+Law = Callable[[Tensor, int], Tensor]
+"""From a row of logits `[1, V]` about the token at an index to q `[1, V]`."""
+
+
+def make(setup: Setup) -> "SessionDrafter":
+    """The pair's draft model. `PairError` if the pair has none."""
+    return over(setup.access.draft(), setup, "draft model")
+
+
+def over(session: Session, setup: Setup, source: str) -> "SessionDrafter":
+    """A drafter over a session that is shaped as the target is; the knob `mode` says how it picks."""
+    return SessionDrafter(
+        session,
+        setup.shaping.laws,
+        source,
+        argmax=setup.knobs.get("mode") == "argmax",
+        min_confidence=setup.min_confidence,
+        end_tokens=setup.shaping.end_tokens,
+    )
+
+
+class SessionDrafter:
+    """Feeds its session one drafted token after the other. Its cache always holds a prefix of the committed tokens.
+
+    argmax: propose the most likely id. That is no draw from q, so the law handed on is one-hot, at any temperature.
+    min_confidence: stop where the session's first choice has less than this share at temperature 1, unfiltered
+    (q itself is one-hot at temperature 0 and would always be sure).
+    end_tokens: nothing is drafted behind one of these.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        law: Law,
+        source: str,
+        *,
+        argmax: bool = False,
+        min_confidence: float = 0.0,
+        end_tokens: Sequence[int] = (),
+    ) -> None:
+        self._session = session
+        self._law = law
+        self._source = source
+        self._argmax = argmax
+        self._min_confidence = min_confidence
+        self._end_tokens = frozenset(end_tokens)
+
+    def prefill(self, tokens: Sequence[int]) -> None:
+        if len(tokens) <= self._session.limit:
+            self._session.extend(tokens, keep=0)
+
+    def propose(self, tokens: Sequence[int], gamma: int, coin: Coin) -> Draft:
+        """Up to `gamma` tokens, fewer where confidence, an end token or the draft's own context ends the draft."""
+        room = self._session.limit - len(tokens) + 1
+        if room < 1:
+            return Draft(source=FULL)
+        known = list(tokens)
+        laws: list[Tensor] = []
+        steps = 0
+        while steps < min(gamma, room):
+            logits = self._session.extend(known, keep=1).logits
+            steps += 1
+            # Asked before drawing, of the prefix alone. Withholding a token after seeing it would make the tokens
+            # that do get proposed follow another law than q, and the test against q would be wrong.
+            if self._min_confidence > 0.0 and confidence(logits) < self._min_confidence:
+                break
+            q = self._law(logits, len(known))
+            laws.append(q)
+            known.append(int(q.argmax()) if self._argmax else coin.draw(q[0]))
+            # If this one is kept the run is over, so what would follow is wasted. It stays in the proposal and is
+            # tested like any other; only the length of the block depends on it, which no rule's law depends on.
+            if known[-1] in self._end_tokens:
+                break
+        drafted = tuple(known[len(tokens) :])
+        # The rows that were drawn from are the rows handed on: same numbers, same float32.
+        rows = torch.cat(laws) if drafted and not self._argmax else None
+        return Draft(drafted, rows, source=self._source, steps=steps)
+
+    def observe(self, tokens: Sequence[int], verdict: Verdict) -> None:
+        # The last committed token has not been read in its place; behind it nothing may stay.
+        self._session.rollback(min(len(self._session), len(tokens) - 1))
+
+    def close(self) -> None:
+        del self._session
+
+
+def confidence(logits: Tensor) -> float:
+    """The largest probability of softmax(logits), logits `[1, V]`."""
+    row = logits[0].float()
+    return float((row.max() - row.logsumexp(-1)).exp())

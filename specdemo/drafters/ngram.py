@@ -1,0 +1,78 @@
+"""Drafts from an n-gram table: a "model" whose step is a few array look-ups.
+
+Knows where tables lie and how one answers as a session. Does not know how a table is counted or written.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from specdemo.config import whole
+from specdemo.core.protocols import ModelAccess, Pass
+from specdemo.drafters.model import SessionDrafter, over
+from specdemo.drafters.ngram_table import NGramTable
+from specdemo.drafters.registry import Setup
+from specdemo.errors import PairError
+from specdemo.paths import ASSETS, cache_dir
+
+LIMIT = 2**31 - 1
+"""An n-gram model has no context limit."""
+
+
+def make(setup: Setup) -> SessionDrafter:
+    """`PairError` if there is no table for the target or it does not fit, `SettingError` if its order is too small.
+
+    The law is the table's own, shaped by temperature and filters as a model's would be: log q are its logits.
+    """
+    table = NGramTable.load(table_path(setup), setup.access.vocabulary)
+    order = whole("order", setup.knobs["order"], 0, table.order) or table.order
+    return over(NGramSession(table, order), setup, f"{order}-gram")
+
+
+def table_path(setup: Setup) -> Path:
+    """The knob's file, else the user's own table for this target, else the shipped one."""
+    given = str(setup.knobs["table"])
+    places = [Path(given).expanduser()] if given else default_paths(setup.access)
+    for path in places:
+        if path.is_file():
+            return path
+    raise PairError("ngram_missing", target=setup.access.name, path=places[0])
+
+
+def default_paths(access: ModelAccess) -> list[Path]:
+    """Where the table made for a target is looked for: the user's cache, then the shipped files."""
+    slug = re.sub(r"[^a-z0-9.]+", "-", access.name.lower()).strip("-")
+    name = f"ngram-{slug}.safetensors"
+    return [cache_dir() / "drafts" / name, ASSETS / "drafts" / name]
+
+
+class NGramSession:
+    """A table behind the interface of a model. Nothing is cached: only the length is kept."""
+
+    limit = LIMIT
+
+    def __init__(self, table: NGramTable, order: int) -> None:
+        self._table = table
+        self._order = order
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def extend(self, tokens: Sequence[int], keep: int) -> Pass:
+        """Logits `[keep, V]`: log q."""
+        if len(tokens) - self._length < keep:
+            raise ValueError("too few tokens are new")
+        self._length = len(tokens)
+        ends = range(len(tokens) - keep + 1, len(tokens) + 1)
+        # numpy's log takes a third of the time of torch's on one thread.
+        rows = [np.log(self._table.law(tokens[max(0, end - self._order + 1) : end]).numpy()) for end in ends]
+        return Pass(torch.from_numpy(np.stack(rows)) if rows else torch.empty(0, self._table.vocabulary))
+
+    def rollback(self, length: int) -> None:
+        if not 0 <= length <= self._length:
+            raise ValueError(f"cannot roll back to {length} of {self._length}")
+        self._length = length
