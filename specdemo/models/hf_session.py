@@ -1,0 +1,178 @@
+"""A transformers model with a cache of its own. The only file that knows the transformers cache.
+
+Knows feeding, trimming, rolling back and cutting a model to its first layers. Does not know tokenizers, pairs
+or sampling. What bites in transformers 5.24: `crop` wants minus the number of tokens to remove, `crop(0)`
+removes nothing, `logits_to_keep=0` keeps all rows.
+"""
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from inspect import signature
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import Cache, DynamicCache
+from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
+
+from specdemo.core.protocols import Pass
+from specdemo.errors import SettingError
+
+CHUNK = 512
+"""Most tokens in one forward pass: bounds the memory of a long prompt."""
+
+NO_TABLE = 1 << 20
+"""Context limit of a model whose config names none (BLOOM's ALiBi, recurrent ones): only memory bounds it."""
+
+
+class HFSession:
+    """`core.protocols.Session` over a causal language model, one sequence, nothing padded.
+
+    vocabulary: V; the columns behind it are padding of the embedding table and are cut off, so they never win.
+    """
+
+    def __init__(self, model: Any, vocabulary: int) -> None:
+        self._model = model
+        self._device = model.device
+        self._vocabulary = vocabulary
+        self._limit = context_limit(model)
+        self._chooses_rows = "logits_to_keep" in signature(model.forward).parameters
+        self._cache = _new_cache(model)
+        self._tokens: list[int] = []
+
+    @property
+    def limit(self) -> int:
+        return self._limit
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    @torch.inference_mode()
+    def extend(self, tokens: Sequence[int], keep: int) -> Pass:
+        """Logits `[keep, V]` in the model's dtype and hidden `[keep, H]`, which is what the head read; no gradients."""
+        old, total = len(self._tokens), len(tokens)
+        if total - old < keep or list(tokens[:old]) != self._tokens:
+            raise ValueError("the cache is no prefix of the sequence, or too few tokens are new")
+        if total > self._limit:
+            raise IndexError(f"{total} tokens do not fit {self._limit} positions")
+        chunks = [list(tokens[start : min(start + CHUNK, total)]) for start in range(old, total, CHUNK)]
+        passes, left = [], total - old
+        for chunk in chunks:
+            left -= len(chunk)
+            passes.append(self._feed(chunk, rows=min(len(chunk), max(0, keep - left))))
+        return _joined(passes) if passes else Pass(torch.empty(0, self._vocabulary))
+
+    def _feed(self, chunk: list[int], rows: int) -> Pass:
+        """One forward pass. The head reads the last `rows` positions only."""
+        # None as an empty list of positions, for the number 0 would mean all.
+        last = rows or torch.empty(0, dtype=torch.long, device=self._device)
+        choice = {"logits_to_keep": last} if self._chooses_rows else {}
+        ids = torch.tensor([chunk], device=self._device)
+        with _head_inputs(self._model) as read:
+            logits = self._model(input_ids=ids, cache=self._cache, use_cache=True, **choice).logits
+        self._tokens += chunk
+        return Pass(_last(logits, rows)[:, : self._vocabulary], _last(read[0], rows))
+
+    def rollback(self, length: int) -> None:
+        """Forgets everything past `length` tokens; ValueError outside 0 … len(self)."""
+        removed = len(self._tokens) - length
+        if not 0 <= removed <= len(self._tokens):
+            raise ValueError(f"cannot roll back to {length} of {len(self._tokens)}")
+        if removed:
+            self._cache.crop(-removed)
+            del self._tokens[length:]
+
+
+def context_limit(model: Any) -> int:
+    """The most tokens that the model has positions for."""
+    return int(getattr(model.config.get_text_config(), "max_position_embeddings", None) or NO_TABLE)
+
+
+def head_rows(model: Any) -> int:
+    """Ids that the model can read and say: rows of the smaller of its two tables."""
+    return int(min(model.get_input_embeddings().weight.shape[0], model.get_output_embeddings().weight.shape[0]))
+
+
+def can_roll_back(model: Any) -> str | None:
+    """None if the model's cache can forget its last tokens, else the key of the sentence that says why not.
+
+    Asks the cache first, then tries it: five tokens in, three back, three others in, against a fresh pass.
+    """
+    if "cache" not in signature(model.forward).parameters:
+        return "no_cache"
+    rows = head_rows(model)
+    first, second = [[(seed * 7 + i) % rows for i in range(5)] for seed in (1, 2)]
+    tried, fresh = HFSession(model, rows), HFSession(model, rows)
+    tried.extend(first, keep=0)
+    if not _new_cache(model).is_croppable or not tried._cache.is_croppable:
+        return "cache_cannot_forget"
+    tried.rollback(2)
+    again = first[:2] + second[2:]
+    fresh.extend(again[:2], keep=0)
+    a, b = tried.extend(again, keep=3).logits.float(), fresh.extend(again, keep=3).logits.float()
+    tolerance = 1e-3 if model.dtype == torch.float32 else 5e-2
+    return None if bool((a - b).abs().max() <= tolerance * b.abs().max()) else "cache_forgets_wrongly"
+
+
+def first_layers(model: Any, count: int) -> Any:
+    """The model's first `count` layers with its own norm and head. Weights are shared, nothing is copied.
+
+    Raises SettingError unless 1 ≤ count < the number of layers.
+    """
+    total = model.config.get_text_config().num_hidden_layers
+    if not 1 <= count < total:
+        raise SettingError("out_of_range", name="layers", value=count, low=1, high=total - 1)
+    path = next(name for name, part in model.named_modules() if isinstance(part, nn.ModuleList) and len(part) == total)
+    config = copy.copy(model.config)
+    config.num_hidden_layers = count
+    if config.__dict__.get("layer_types"):
+        config.layer_types = config.layer_types[:count]
+    cut = part = _shallow(model, config)
+    *parents, last = path.split(".")
+    for name in parents:
+        part._modules[name] = _shallow(part._modules[name], config)
+        part = part._modules[name]
+    part._modules[last] = part._modules[last][:count]
+    return cut
+
+
+def _shallow(module: Any, config: Any) -> Any:
+    """A copy of one module that shares its children and weights but can be given others."""
+    copied = copy.copy(module)
+    copied._modules = dict(module._modules)
+    copied.config = config
+    return copied
+
+
+def _new_cache(model: Any) -> Cache:
+    """An empty cache of the kind the model needs.
+
+    A layer with a sliding window cannot roll back once the window is full: such layers keep all, and the mask hides
+    what lies outside the window.
+    """
+    cache = DynamicCache(config=model.config)
+    cache.layers = [DynamicLayer() if type(layer) is DynamicSlidingWindowLayer else layer for layer in cache.layers]
+    return cache
+
+
+@contextmanager
+def _head_inputs(model: Any) -> Iterator[list[Tensor]]:
+    """Collects what the output head is given during a forward pass, whatever the architecture calls it."""
+    read: list[Tensor] = []
+    hook = model.get_output_embeddings().register_forward_pre_hook(lambda _, inputs: read.append(inputs[0]))
+    try:
+        yield read
+    finally:
+        hook.remove()
+
+
+def _last(batch: Tensor, rows: int) -> Tensor:
+    """The last `rows` positions of a batch of one."""
+    return batch[0, batch.shape[1] - rows :]
+
+
+def _joined(passes: list[Pass]) -> Pass:
+    if len(passes) == 1:
+        return passes[0]
+    return Pass(torch.cat([p.logits for p in passes]), torch.cat([p.hidden for p in passes if p.hidden is not None]))
