@@ -1,0 +1,1 @@
+"""Measuring drafters, γ and temperatures over prompts; ours beside transformers' own decoding."""

@@ -1,0 +1,207 @@
+"""Ours beside transformers' own `generate`: same weights, dtype, prompts, tokens, threads; alternated in one process.
+
+Knows pairs and `generate`. Does not know tables or the command line. Everything here runs on the device thread.
+Greedy only, so that equal texts can be asked for. Both systems are timed by the same clock around the same two
+moments: the first new tokens are there, the last one is.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers.generation.streamers import BaseStreamer
+
+from specdemo import lanes
+from specdemo.bench.measure import require_fitting
+from specdemo.bench.plan import Plan
+from specdemo.config import RunConfig
+from specdemo.core.events import RoundFinished, RunFinished
+from specdemo.core.metrics import ratio
+from specdemo.core.result import first_divergence
+from specdemo.models.loader import Pair
+from specdemo.prompts import Prompt
+
+OURS, THEIRS = "specdemo", "transformers"
+WARM_UP_TOKENS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One way to decode that both systems have. layers: of the early exit, 0 for the other methods."""
+
+    name: str
+    drafter: str = "none"
+    gamma: int = 0
+    layers: int = 0
+
+    def config(self, prompt: Prompt, max_new_tokens: int, raw: bool) -> RunConfig:
+        """Our settings. They repeat transformers' where it has fixed ones: a constant γ and no confidence stop."""
+        knobs = (("layers", str(self.layers)),) if self.layers else ()
+        return RunConfig(
+            prompt.text,
+            drafter=self.drafter,
+            gamma=self.gamma,
+            max_new_tokens=max_new_tokens,
+            raw=raw,
+            knobs=knobs,
+        )
+
+    def options(self) -> dict[str, Any]:
+        """The options of `generate` that ask for it."""
+        if self.layers:
+            return {"assistant_early_exit": self.layers}
+        return {"prompt_lookup_num_tokens": self.gamma} if self.gamma else {}
+
+
+def methods(gammas: Sequence[int], layers: int) -> tuple[Method, ...]:
+    """Plain decoding, then for each γ prompt lookup and drafting with the target's first `layers` layers."""
+    drafted = [
+        method
+        for gamma in gammas
+        for method in (
+            Method(f"prompt lookup γ{gamma}", "prompt-lookup", gamma),
+            Method(f"first {layers} layers γ{gamma}", "layer-skip", gamma, layers),
+        )
+    ]
+    return (Method("plain decoding"), *drafted)
+
+
+@dataclass(frozen=True, slots=True)
+class PeerRow:
+    """One system decoding one prompt by one method once.
+
+    total_s: everything, prompt included. first_s: until the first new tokens were there. tokens: new ones. rest: those
+    after the first tokens; tokens_per_s: rest / (total_s − first_s), None where nothing was left.
+    end_to_end: tokens / total_s. identical: the same tokens as transformers' plain greedy decoding; else divergence
+    is the index of the first other one.
+    """
+
+    system: str
+    method: str
+    prompt: str
+    group: str
+    repeat: int
+    tokens: int
+    rest: int
+    first_s: float
+    total_s: float
+    tokens_per_s: float | None
+    end_to_end: float | None
+    identical: bool
+    divergence: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The new tokens of a run and when they came: (seconds since the start, number of tokens) of each delivery."""
+
+    tokens: tuple[int, ...]
+    deliveries: tuple[tuple[float, int], ...]
+
+
+def compare(pair: Pair, plan: Plan, ways: Sequence[Method]) -> Iterator[PeerRow]:
+    """Every prompt `repeat` times by every method, both systems in turn and each first every other time."""
+    require_fitting(pair, plan)
+    systems = {OURS: ours, THEIRS: theirs}
+    for way in ways:
+        for decode in systems.values():
+            decode(pair, way, way.config(plan.prompts[0], WARM_UP_TOKENS, plan.raw))
+    for prompt in plan.prompts:
+        reference = theirs(pair, ways[0], ways[0].config(prompt, plan.max_new_tokens, plan.raw)).tokens
+        for turn in range(plan.repeat):
+            for way in ways:
+                config = way.config(prompt, plan.max_new_tokens, plan.raw)
+                for system in (OURS, THEIRS) if turn % 2 == 0 else (THEIRS, OURS):
+                    yield row(system, way, prompt, turn, systems[system](pair, way, config), reference)
+
+
+def row(system: str, way: Method, prompt: Prompt, repeat: int, decoded: Decoded, reference: tuple[int, ...]) -> PeerRow:
+    """The row of a run."""
+    (first_s, first), (total_s, _) = decoded.deliveries[0], decoded.deliveries[-1]
+    tokens = len(decoded.tokens)
+    divergence = first_divergence(decoded.tokens, reference)
+    return PeerRow(
+        system=system,
+        method=way.name,
+        prompt=prompt.id,
+        group=prompt.group,
+        repeat=repeat,
+        tokens=tokens,
+        rest=tokens - first,
+        first_s=first_s,
+        total_s=total_s,
+        tokens_per_s=ratio(tokens - first, total_s - first_s) if tokens > first else None,
+        end_to_end=ratio(tokens, total_s),
+        identical=divergence is None,
+        divergence=divergence,
+    )
+
+
+def ours(pair: Pair, way: Method, config: RunConfig) -> Decoded:
+    """Our decoder: the wall time of a lane with all its events, tokenising left out as for transformers."""
+    deliveries: list[tuple[float, int]] = []
+    tokens: tuple[int, ...] = ()
+    events = lanes.open_lane(pair, config, OURS)
+    next(events)  # the run has been set up and the prompt encoded; nothing has been computed
+    start = pair.clock()
+    for event in events:
+        if isinstance(event, RoundFinished):
+            deliveries.append((pair.clock() - start, event.counted.emitted))
+        elif isinstance(event, RunFinished):
+            tokens = event.tokens
+    return Decoded(tokens, tuple(deliveries))
+
+
+def theirs(pair: Pair, way: Method, config: RunConfig) -> Decoded:
+    """transformers' `generate` on the same weights, greedy."""
+    model = pair._target  # the very weights that our sessions run
+    ids = torch.tensor([pair.text.encode(config.prompt, config.raw)], device=model.device)
+    stamps = Stamps(pair.clock)
+    with torch.inference_mode(), constant_draft(model, config.gamma):
+        output = model.generate(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            max_new_tokens=config.max_new_tokens,
+            do_sample=False,
+            eos_token_id=list(pair.end_tokens),
+            pad_token_id=pair.end_tokens[0],
+            streamer=stamps,
+            **way.options(),
+        )
+    return Decoded(tuple(output[0, ids.shape[1] :].tolist()), tuple(stamps.deliveries))
+
+
+class Stamps(BaseStreamer):  # type: ignore[misc]
+    """A streamer that only notes when how many tokens arrive."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.deliveries: list[tuple[float, int]] = []
+        self._clock = clock
+        self._start: float | None = None
+
+    def put(self, value: torch.Tensor) -> None:
+        if self._start is None:  # the prompt comes first, before anything is computed
+            self._start = self._clock()
+        else:
+            self.deliveries.append((self._clock() - self._start, value.numel()))
+
+    def end(self) -> None:
+        pass
+
+
+@contextmanager
+def constant_draft(model: Any, gamma: int) -> Iterator[None]:
+    """γ tokens every round and no confidence stop. `generate` reads these from the assistant, here the model itself."""
+    wanted = {
+        "num_assistant_tokens": gamma or None,
+        "num_assistant_tokens_schedule": "constant",
+        "assistant_confidence_threshold": 0.0,
+    }
+    before = {name: getattr(model.generation_config, name, None) for name in wanted}
+    model.generation_config.update(**wanted)
+    try:
+        yield
+    finally:
+        model.generation_config.update(**before)

@@ -1,0 +1,64 @@
+"""Text that the target writes itself, so that a draft can be trained with no data set.
+
+Knows transformers' sampling and the chat template's head. Does not know what the text is used for. The target
+is given the bare beginning of a chat, writes the user's turn and then its own answer.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from transformers import GenerationConfig
+
+from specdemo.models.progress import Cancel, Progress, stop_if
+from specdemo.models.text import Text
+
+BATCH = 32
+TEMPERATURES = (0.4, 0.7, 1.0)
+"""Taken in turn, batch by batch: cool text looks like greedy answers, warm text is varied."""
+
+
+def chat_head(text: Text) -> tuple[int, ...]:
+    """The ids that the chat template writes before the user's words; at least the start of any chat of this model."""
+    one, other = text.encode("One", raw=False), text.encode("other", raw=False)
+    same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
+    return one[: max(same, 1)]
+
+
+def own_text(
+    model: Any, text: Text, tokens: int, length: int, seed: int, progress: Progress, cancelled: Cancel
+) -> Iterator[tuple[int, ...]]:
+    """Conversations of at most `length` ids, until there are at least `tokens` ids of them, without the template's head.
+
+    Leaves the global random generator as it was.
+    """
+    head = chat_head(text)
+    made, batches = 0, 0
+    while made < tokens:
+        stop_if(cancelled)
+        rows = _sample(model, head, length, TEMPERATURES[batches % len(TEMPERATURES)], seed + batches)
+        batches += 1
+        for row in rows:
+            conversation = _conversation(row, text.end_tokens)
+            made += len(conversation)
+            yield conversation
+        progress("write text", min(made, tokens), tokens)
+
+
+def _sample(model: Any, head: tuple[int, ...], length: int, temperature: float, seed: int) -> list[list[int]]:
+    settings = GenerationConfig(
+        do_sample=True, temperature=temperature, top_k=0, max_new_tokens=length, pad_token_id=0, eos_token_id=None
+    )
+    prompts = torch.tensor([head] * BATCH, device=model.device)
+    devices = [model.device] if model.device.type == "cuda" else []
+    with torch.random.fork_rng(devices=devices), torch.inference_mode():
+        torch.manual_seed(seed)
+        out = model.generate(prompts, attention_mask=torch.ones_like(prompts), generation_config=settings)
+    rows: list[list[int]] = out[:, len(head) :].tolist()
+    return rows
+
+
+def _conversation(row: list[int], end_tokens: tuple[int, ...]) -> tuple[int, ...]:
+    """Up to the end of the second turn, the answer; all of it if that does not come."""
+    ends = [i for i, token in enumerate(row) if token in end_tokens]
+    return tuple(row[: ends[1] + 1] if len(ends) > 1 else row)

@@ -1,0 +1,121 @@
+"""From settings to running lanes: the one place where a pair, a drafter and a configuration meet.
+
+Knows every part below the page. Does not know who reads the events. Everything here runs on the device thread.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from specdemo import drafters
+from specdemo.config import RunConfig
+from specdemo.core.events import Event
+from specdemo.core.policy import Constant, Goodput, Heuristic
+from specdemo.core.protocols import Policy
+from specdemo.core.sampling import SeededCoin, Shaping
+from specdemo.costs import WIDTHS, Costs, measure_costs
+from specdemo.device import race
+from specdemo.engine import Run, autoregressive, speculative
+from specdemo.errors import SettingError
+from specdemo.machine import Facts
+from specdemo.models.loader import Pair
+
+BASELINE, SPECULATIVE = "baseline", "speculative"
+
+
+def never() -> bool:
+    """Nobody cancels."""
+    return False
+
+
+def open_lane(
+    pair: Pair,
+    config: RunConfig,
+    lane: str,
+    inspect: bool = False,
+    cancelled: Callable[[], bool] = never,
+    costs: Costs | None = None,
+) -> Iterator[Event]:
+    """The events of one lane. `drafter="none"` is the baseline. `costs` is needed by the policy "goodput" only."""
+    prompt = pair.text.encode(config.prompt, config.raw)
+    shaping = Shaping(config.sampling, pair.end_tokens, len(prompt) + config.min_new_tokens)
+    run = Run(
+        lane=lane,
+        prompt=prompt,
+        shaping=shaping,
+        max_new_tokens=config.max_new_tokens,
+        detokeniser=pair.text.detokeniser,
+        coin=SeededCoin(config.seed),
+        seed=config.seed,
+        drafter=config.drafter,
+        policy=_policy(config, costs),
+        stop=config.stop,
+        clock=pair.clock,
+        cancelled=cancelled,
+        inspect=inspect,
+    )
+    if config.drafter == "none":
+        yield from autoregressive(pair.target(), run)
+        return
+    pair.require_rollback()
+    confidence = config.confidence if config.policy == "confidence" else 0.0
+    drafter = drafters.build(config.drafter, pair, shaping, dict(config.knobs), confidence, config.seed)
+    yield from speculative(pair.target(), drafter, run)
+
+
+def open_race(
+    pair: Pair,
+    configs: Mapping[str, RunConfig],
+    inspect: bool = False,
+    cancelled: Callable[[], bool] = never,
+    costs: Costs | None = None,
+) -> Iterator[Event]:
+    """N lanes by device clocks, by name."""
+    return race({name: open_lane(pair, config, name, inspect, cancelled, costs) for name, config in configs.items()})
+
+
+def against_baseline(config: RunConfig) -> dict[str, RunConfig]:
+    """The two lanes of the standard race: the configuration and the same without a draft."""
+    return {SPECULATIVE: config, BASELINE: baseline(config)}
+
+
+def baseline(config: RunConfig) -> RunConfig:
+    """The same run without a draft."""
+    return replace(config, drafter="none", gamma=0, policy="constant", knobs=())
+
+
+def costs_of(pair: Pair, config: RunConfig, widths: Sequence[int] = WIDTHS) -> Costs:
+    """t(n) and t_d for a configuration, measured now, behind its own prompt."""
+    prompt = pair.text.encode(config.prompt, config.raw)
+    shaping = Shaping(config.sampling, pair.end_tokens, 0)
+    drafter = None
+    if config.drafter != "none":
+        drafter = drafters.build(config.drafter, pair, shaping, dict(config.knobs), 0.0, config.seed)
+    return measure_costs(pair.target(), drafter, prompt, pair.clock, widths)
+
+
+def models_of(pair: Pair, config: RunConfig) -> Facts:
+    """What a header says of the models of a run."""
+    return {
+        "pair": pair.preset.id,
+        "target": pair.target_name,
+        "draft": pair.draft_name,
+        "drafter": config.drafter,
+        "dtype": pair.dtype,
+        "device": pair.device,
+        "target_bytes": pair.target_bytes,
+        "draft_bytes": pair.draft_bytes,
+    }
+
+
+def _policy(config: RunConfig, costs: Costs | None) -> Policy:
+    if config.drafter == "none":
+        return Constant(0)
+    match config.policy:
+        case "heuristic":
+            return Heuristic(config.gamma)
+        case "goodput":
+            if costs is None:
+                raise SettingError("goodput_needs_costs")
+            return Goodput(config.gamma, costs.c, costs.v)
+        case name:
+            return Constant(config.gamma, name)
