@@ -91,7 +91,8 @@ class RunConfig:
     gamma: tokens proposed in a round, the upper limit for adaptive policies; 0 proposes nothing.
     policy: how γ is chosen each round (`POLICIES`).
     confidence: for policy `confidence`: stop drafting where max q falls below it.
-    max_new_tokens, min_new_tokens: limits on emitted tokens, the end token included.
+    max_new_tokens: the most tokens to emit, the end token included. min_new_tokens: an end token may come only after
+        so many others; a stop string counts only once so many are there.
     stop: strings that end the run; the token that completes one is the last token.
     raw: True feeds the prompt as it is, False through the chat template.
     knobs: the drafter's own settings by name, unset ones take the drafter's defaults.

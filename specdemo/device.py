@@ -23,13 +23,21 @@ class _Job:
     """The device thread's side of a stream: it never holds the reader, so a dropped reader ends the job."""
 
     def __init__(self, make: Callable[[], Iterator[Any]], used_s: float) -> None:
-        self.make = make
+        self.make: Callable[[], Iterator[Any]] | None = make
         self.source: Iterator[Any] | None = None
         self.items: deque[Any] = deque()
         self.error: BaseException | None = None
         self.used_s = used_s
         self.closed = False
         self.done = False
+
+    def step(self) -> Any:
+        """The next item; the first step makes the generator. StopIteration at its end."""
+        if self.make is not None:
+            # `make` may hold sessions: it is let go with the generator, not with the reader.
+            make, self.make = self.make, None
+            self.source = iter(make())
+        return next(self.source or iter(()))
 
 
 class Stream(Generic[T]):
@@ -54,8 +62,11 @@ class Stream(Generic[T]):
                 item: T = job.items.popleft()
                 return item
             error, job.error = job.error, None
-        if error is not None:
-            raise error
+        try:
+            if error is not None:
+                raise error
+        finally:
+            del error  # or this frame, the error and its traceback keep each other, and all they hold, alive
         raise StopIteration
 
     def __enter__(self) -> "Stream[T]":
@@ -71,6 +82,7 @@ class Stream(Generic[T]):
         """Asks for the job's end and returns at once; its generator is closed on the device thread."""
         with self._changed:
             self._job.closed = True
+            self._job.error = None
             self._changed.notify_all()
 
     def wait(self, timeout_s: float | None = None) -> bool:
@@ -138,28 +150,37 @@ class Device:
             while True:
                 ready = [job for job in self._jobs if job.closed or len(job.items) < self._capacity]
                 if ready:
+                    self._level(ready)
                     return min(ready, key=lambda job: (not job.closed, job.used_s))
                 if self._stopping:
                     return None
                 self._changed.wait()
 
+    def _level(self, ready: list[_Job]) -> None:
+        """A job that waits for its reader saves up no turns: it comes back level with whoever has used least."""
+        least = min(job.used_s for job in ready)
+        for job in self._jobs:
+            if job not in ready:
+                job.used_s = max(job.used_s, least)
+
     def _turn(self, job: _Job) -> None:
-        start, items, error, done = self._clock(), [], None, job.closed
+        start, items, done = self._clock(), [], job.closed
         try:
             if job.closed:
                 _close(job.source)
             else:
-                job.source = job.source or iter(job.make())
-                items.append(next(job.source))
+                items.append(job.step())
         except StopIteration:
             done = True
         except BaseException as raised:  # handed to the reader, who is on another thread
-            error, done = raised, True
+            job.error, done = raised, True
         with self._changed:
             job.used_s += self._clock() - start
             job.items.extend(items)
             if done:
-                job.error, job.done, job.source = error, True, None
+                job.make = job.source = None
+                job.error = None if job.closed else job.error
+                job.done = True
                 self._jobs.remove(job)
             self._changed.notify_all()
 

@@ -193,7 +193,7 @@ class Output:
 
     def _completed_stop(self, before: int) -> str | None:
         """The stop string that the text added since `before` completed, if the least number of tokens is there."""
-        if len(self._text) == before or len(self._tokens) < self._least:
+        if len(self._tokens) < self._least:
             return None
         found = (stop for stop in self._run.stop if stop in self._text[max(0, before - len(stop) + 1) :])
         return next(found, None)

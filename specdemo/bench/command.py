@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from specdemo import cli, machine, prompts
-from specdemo.bench import peer_report, peers
+from specdemo.bench import growth, peer_report, peers
 from specdemo.bench.measure import DraftCost, Finished, measure, prepare
 from specdemo.bench.plan import Choice, Plan, choose
 from specdemo.bench.rows import Row
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dtype", default="auto", help=", ".join(DTYPES))
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda")
     parser.add_argument("--drafters", default="prompt-lookup,layer-skip", help="A,B; with knobs: A:name=value:…")
-    parser.add_argument("--gammas", help="tokens proposed in a round (1,3,5,7; with --peers 5)")
+    parser.add_argument("--gammas", help="tokens proposed in a round (1,3,5,7; with --peers or --growth 5)")
     parser.add_argument("--temperatures", default="0,1", help="0 is greedy")
     parser.add_argument("--max-new-tokens", default=96)
     parser.add_argument("--prompts", type=Path, metavar="FILE", help="your own: .txt, .csv or .json (default: our set)")
@@ -52,6 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write one row per prompt and lane")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout and nothing else")
     parser.add_argument("--peers", action="store_true", help="ours beside transformers' generate; greedy")
+    parser.add_argument("--growth", action="store_true", help="what a pass costs behind longer contexts")
+    parser.add_argument("--full", action="store_true", help="for --growth: also 8k tokens")
     parser.add_argument("--early-exit", default=10, metavar="K", help="for --peers: layers that draft")
 
 
@@ -60,10 +62,12 @@ def main(args: Args) -> int:
     plan = plan_of(args)
     if args.peers:
         return run_peers(args, plan)
+    if args.growth:
+        return run_growth(args, plan)
     store = Store(args.out, settings_of(plan)) if args.out else None
     if store:
         store.keep_whole_races(len(plan.lanes()))
-    with cli.session(args) as (device, pair, _):
+    with cli.session(args) as (device, pair):
         report = Report(plan, store)
         report.environment = report.environment or device.call(lambda: environment(pair))
         whole_bench = run(device, pair, plan, report)
@@ -95,7 +99,7 @@ def plan_of(args: Args) -> Plan:
 
 
 def _gammas(args: Args) -> str:
-    return "5" if args.peers else "1,3,5,7"
+    return "5" if args.peers or args.growth else "1,3,5,7"
 
 
 def settings_of(plan: Plan) -> Record:
@@ -176,7 +180,7 @@ def run_peers(args: Args, plan: Plan) -> int:
     ways = peers.methods(plan.gammas, whole("early_exit", args.early_exit, 1, 512))
     rows: list[peers.PeerRow] = []
     total = 2 * len(ways) * len(plan.prompts) * plan.repeat
-    with cli.session(args) as (device, pair, _):
+    with cli.session(args) as (device, pair):
         about = device.call(lambda: environment(pair))
         try:
             with progress_bar() as bar:
@@ -196,6 +200,23 @@ def run_peers(args: Args, plan: Plan) -> int:
     else:
         print_parts(peer_report.tables(summaries))
     return 0 if len(rows) == total else cli.complain(f"Stopped after {len(rows)} of {total} runs.", 130)
+
+
+def run_growth(args: Args, plan: Plan) -> int:
+    """`bench --growth`."""
+    contexts = growth.FULL if args.full else growth.CONTEXTS
+    widths = tuple(dict.fromkeys((1, *(gamma + 1 for gamma in plan.gammas))))
+    with cli.session(args) as (device, pair):
+        about = device.call(lambda: environment(pair))
+        with device.stream(lambda: growth.grow(pair, plan.prompts[0].text, contexts, widths)) as found:
+            rows = tuple(found)
+    if args.csv:
+        write_csv(args.csv, rows, growth.GrowthRow)
+    if args.json:
+        print(dumps(about | {"rows": plain(rows)}))
+    else:
+        print_parts(iter([growth.table(rows)]))
+    return 0
 
 
 def run(device: Device, pair: Pair, plan: Plan, report: Report) -> bool:

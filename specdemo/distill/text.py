@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from transformers import GenerationConfig
 
+from specdemo.models.pair import Pair
 from specdemo.models.progress import Cancel, Progress, stop_if
 from specdemo.models.text import Text
 
@@ -26,20 +27,20 @@ def chat_head(text: Text) -> tuple[int, ...]:
 
 
 def own_text(
-    model: Any, text: Text, tokens: int, length: int, seed: int, progress: Progress, cancelled: Cancel
+    pair: Pair, tokens: int, length: int, seed: int, progress: Progress, cancelled: Cancel
 ) -> Iterator[tuple[int, ...]]:
     """Conversations of at most `length` ids, until there are at least `tokens` ids of them, without the template's head.
 
     Leaves the global random generator as it was.
     """
-    head = chat_head(text)
+    head = chat_head(pair.text)
     made, batches = 0, 0
     while made < tokens:
         stop_if(cancelled)
-        rows = _sample(model, head, length, TEMPERATURES[batches % len(TEMPERATURES)], seed + batches)
+        rows = _sample(pair.model, head, length, TEMPERATURES[batches % len(TEMPERATURES)], seed + batches)
         batches += 1
         for row in rows:
-            conversation = _conversation(row, text.end_tokens)
+            conversation = _conversation(row, pair.end_tokens)
             made += len(conversation)
             yield conversation
         progress("write text", min(made, tokens), tokens)

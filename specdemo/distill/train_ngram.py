@@ -55,7 +55,7 @@ def train(
     """Counts over text files and `own` ids that the target writes."""
     ids = [pair.text.encode(text, raw=True) for text in texts]
     given = sum(len(text) for text in ids)
-    ids += own_text(pair.model, pair.text, own, LENGTH, seed, progress, never)
+    ids += own_text(pair, own, LENGTH, seed, progress, never)
     total = sum(len(text) for text in ids)
     header = {
         "target": pair.target_name,

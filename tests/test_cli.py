@@ -1,0 +1,138 @@
+"""The command line on a tiny model in a folder: what goes to stdout, what to stderr, and the exit codes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tiny_models import save, tiny
+
+from specdemo.cli import main
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return save(tmp_path_factory.mktemp("model"), tiny("llama"))
+
+
+def run(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
+    code = main(args)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def generate(capsys: pytest.CaptureFixture[str], folder: str, *args: str) -> dict:
+    code, out, _ = run(capsys, "generate", "--pair", folder, "--prompt", "the cat sat", "--json", *args)
+    assert code == 0
+    return json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} in the JSON"))
+
+
+def test_json_is_the_only_thing_on_stdout_and_adds_up(folder, capsys):
+    found = generate(capsys, folder, "--drafter", "layer-skip", "--knob", "layers=1", "--max-new-tokens", "20")
+    assert {"tokens", "text", "finish_reason", "rounds", "metrics"} <= found.keys()
+    assert len(found["tokens"]) == 20
+    assert found["finish_reason"] == "length"
+    assert sum(r["emitted"] for r in found["rounds"]) == 20
+    assert all(r["accepted"] <= r["drafted"] <= r["proposed"] <= 4 for r in found["rounds"])
+    assert all(r["emitted"] == r["accepted"] + 1 for r in found["rounds"][:-1])
+
+
+def test_greedy_answers_are_the_baselines(folder, capsys):
+    plain = generate(capsys, folder, "--drafter", "none", "--max-new-tokens", "24")
+    assert len(set(plain["tokens"])) >= 10
+    for drafter in ("prompt-lookup", "layer-skip", "oracle", "random", "dial-alpha"):
+        knob = ("--knob", "layers=2") if drafter == "layer-skip" else ()
+        found = generate(capsys, folder, "--drafter", drafter, *knob, "--max-new-tokens", "24")
+        assert found["tokens"] == plain["tokens"], drafter
+
+
+def test_a_pair_of_folders_drafts_with_the_second(folder, tmp_path, capsys):
+    draft = save(tmp_path, tiny("llama", num_hidden_layers=1))
+    found = generate(capsys, f"{folder},{draft}", "--drafter", "model", "--max-new-tokens", "12")
+    assert found["tokens"] == generate(capsys, folder, "--drafter", "none", "--max-new-tokens", "12")["tokens"]
+    assert found["metrics"]["draft_steps"] > 0
+
+
+def test_the_same_seed_says_the_same_and_another_does_not(folder, capsys):
+    sampled = ("--drafter", "oracle", "--temperature", "1", "--max-new-tokens", "16", "--seed")
+    one, again, other = (generate(capsys, folder, *sampled, seed)["tokens"] for seed in ("1", "1", "2"))
+    # Two seeds agree on 16 draws from laws of ≥ 1 nat with probability below 1e-6.
+    assert one == again != other
+
+
+def test_a_race_records_and_replays_without_a_model(folder, tmp_path, capsys):
+    path = tmp_path / "run.jsonl"
+    args = ("--pair", folder, "--prompt", "the cat", "--max-new-tokens", "12", "--record", str(path), "--json")
+    code, out, _ = run(capsys, "race", *args)
+    assert code == 0
+    race = json.loads(out)
+    assert race["identical"] is True
+    assert set(race["lanes"]) == {"speculative", "baseline"}
+    code, out, _ = run(capsys, "replay", str(path), "--json")
+    assert code == 0
+    assert json.loads(out)["lanes"]["speculative"]["tokens"] == race["lanes"]["speculative"]["tokens"]
+    assert folder not in path.read_text(encoding="utf-8")
+
+
+def test_text_mode_shows_the_whole_text_and_a_legend(folder, capsys):
+    args = ("--pair", folder, "--prompt", "[bold]the cat[/bold]", "--max-new-tokens", "10", "--drafter", "oracle")
+    code, out, _ = run(capsys, "generate", *args)
+    assert code == 0
+    assert "accepted" in out
+    assert "tokens per target pass" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "names"),
+    [
+        (("--gamma", "3.5"), 2, "gamma"),
+        (("--gamma", "99"), 2, "gamma"),
+        (("--temperature", "-1"), 2, "temperature"),
+        (("--temperature", "nan"), 2, "temperature"),
+        (("--max-new-tokens", "0"), 2, "max_new_tokens"),
+        (("--max-new-tokens", "abc"), 2, "max_new_tokens"),
+        (("--top-p", "0"), 2, "top_p"),
+        (("--drafter", "nothing"), 2, "nothing"),
+        (("--knob", "layers"), 2, "layers"),
+        (("--policy", "luck"), 2, "luck"),
+        (("--drafter", "model"), 1, "draft"),
+        (("--no-such-option",), 2, "--no-such-option"),
+    ],
+)
+def test_a_users_error_is_one_line_with_the_right_code(folder, capsys, args, code, names):
+    try:
+        got = main(["generate", "--pair", folder, "--prompt", "x", *args])
+    except SystemExit as exit_:
+        got = exit_.code
+    captured = capsys.readouterr()
+    assert (got, captured.out) == (code, "")
+    line = captured.err.strip().splitlines()[-1]
+    assert line.startswith("specdemo: ")
+    assert names in line
+    assert "Traceback" not in captured.err
+
+
+def test_files_that_are_not_there_are_named(folder, tmp_path, capsys):
+    for args in (("replay", str(tmp_path / "no.jsonl")), ("train-ngram", "--pair", folder, "--text", "no-such.txt")):
+        code, out, err = run(capsys, *args)
+        assert (code, out) == (1, "")
+        assert "no" in err
+        assert "Traceback" not in err
+
+
+def test_a_trained_table_drafts(folder, tmp_path, capsys):
+    text, table = tmp_path / "text.txt", tmp_path / "table.safetensors"
+    text.write_text("the cat sat on the mat. the cat sat on the hat. " * 20, encoding="utf-8")
+    code, out, _ = run(capsys, "train-ngram", "--pair", folder, "--text", str(text), "--out", str(table))
+    assert code == 0
+    assert "4-gram" in out
+    found = generate(capsys, folder, "--drafter", "ngram", "--knob", f"table={table}", "--max-new-tokens", "12")
+    assert found["tokens"] == generate(capsys, folder, "--drafter", "none", "--max-new-tokens", "12")["tokens"]
+    assert found["metrics"]["drafted"] > 0
+
+
+def test_the_target_writes_training_text_itself(folder, tmp_path, capsys):
+    table = tmp_path / "own.safetensors"
+    code, out, _ = run(capsys, "train-ngram", "--pair", folder, "--own", "2000", "--out", str(table))
+    assert code == 0
+    assert Path(table).is_file()
+    assert "of the target's own" in out
