@@ -22,6 +22,7 @@ from specdemo import __version__, drafters, lanes, prompts, terminal, trace
 from specdemo.config import DTYPES, POLICIES, RunConfig, SamplingConfig
 from specdemo.core.events import Event
 from specdemo.core.result import LaneResult, Results
+from specdemo.core.verify import Fate
 from specdemo.device import Device
 from specdemo.errors import Cancelled, SettingError, UserError
 from specdemo.models.loader import Pair, load_pair
@@ -268,7 +269,7 @@ def lane_report(lane: LaneResult) -> dict[str, Any]:
         {
             "proposed": proposed,
             "drafted": len(r.fates),
-            "accepted": r.fates.count(terminal.Fate.ACCEPTED),
+            "accepted": r.fates.count(Fate.ACCEPTED),
             "emitted": r.emitted,
         }
         for r, proposed in zip(lane.rounds, lane.proposed, strict=True)

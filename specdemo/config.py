@@ -142,7 +142,7 @@ class RunConfig:
 
     @classmethod
     def from_query(cls, query: str) -> Self:
-        """The inverse of `to_query`. Unknown names are ignored (the page has its own); bad values are `SettingError`s."""
+        """The inverse of `to_query`. Ignores unknown names (the page has its own); `SettingError` for a bad value."""
         given = parse_qsl(query, keep_blank_values=True)
         named = dict(given)
         own: dict[str, Any] = {f.name: named[f.name] for f in fields(cls) if f.name in named}

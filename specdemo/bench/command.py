@@ -227,7 +227,7 @@ def run(device: Device, pair: Pair, plan: Plan, report: Report) -> bool:
             task = bar.add_task("warming up", total=races, completed=len(report.done))
             if not report.costs:
                 with device.stream(lambda: prepare(pair, plan)) as measured:
-                    report.begin([_told(bar, task, cost) for cost in measured])
+                    report.begin([_told(bar, task, step) for step in measured if isinstance(step, DraftCost)])
             costs = {(cost.drafter, cost.temperature): cost.costs for cost in report.costs}
             done = report.done
             bar.update(task, description="racing")

@@ -11,7 +11,7 @@ from specdemo import lanes
 from specdemo.bench.plan import Plan, Race
 from specdemo.bench.rows import Row, row
 from specdemo.core.events import Event, RoundFinished
-from specdemo.core.result import Results, collect
+from specdemo.core.result import Results
 from specdemo.costs import Costs
 from specdemo.errors import PromptError
 from specdemo.models.loader import Pair
@@ -46,13 +46,13 @@ class Finished:
     rows: tuple[Row, ...]
 
 
-def prepare(pair: Pair, plan: Plan) -> Iterator[DraftCost]:
-    """Refuses prompts that do not fit, warms every lane up, then measures the costs of each drafter."""
+def prepare(pair: Pair, plan: Plan, clock: Callable[[], float] = time.monotonic) -> Iterator[Tick | DraftCost]:
+    """Refuses prompts that do not fit, warms every drafter up, then measures its costs."""
     require_fitting(pair, plan)
+    short = replace(plan, max_new_tokens=WARM_UP_TOKENS, gammas=(max(plan.gammas),))
     for temperature in plan.temperatures:
         race = Race(plan.prompts[0], temperature, 0)
-        configs = plan.configs(race)
-        collect(lanes.open_race(pair, {name: replace(c, max_new_tokens=WARM_UP_TOKENS) for name, c in configs.items()}))
+        yield from _ticks(lanes.open_race(pair, short.configs(race)), short, clock)
         baseline, *drafted = plan.lanes()
         passes = lanes.costs_of(pair, plan.config(baseline, race)).passes
         yield DraftCost("none", temperature, Costs(passes, 0.0))

@@ -70,6 +70,8 @@ class Store:
 
     def keep_whole_races(self, lanes: int) -> None:
         """Drops races of which not all `lanes` rows are there."""
+        if not (self.folder / ROWS).exists():
+            return
         counts: dict[tuple[str, float, int], int] = {}
         for row in self.rows:
             counts[row.race] = counts.get(row.race, 0) + 1

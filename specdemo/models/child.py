@@ -37,4 +37,4 @@ def _complaint(said: str) -> str:
     """The errors in what a command printed, else its last line; short and without colours."""
     lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", said).splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
-    return " ".join(errors or lines[-1:])[-300:] or "nothing"
+    return " ".join(errors or lines[-1:])[-300:].rstrip(".") or "nothing"

