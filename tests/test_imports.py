@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "errors": {"paths"},
     "config": {"errors"},
     "core": {"errors", "config"},
-    "models": BASE | {"core"},
+    "models": BASE | {"core", "machine"},
     "drafters": BASE | {"core"},
 } | dict.fromkeys(ENGINE, BASE | {"core"} | ENGINE)
 """The lower parts. What is not here (command line, bench, page …) may import all of specdemo but the page."""

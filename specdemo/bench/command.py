@@ -67,10 +67,11 @@ def main(args: Args) -> int:
     store = Store(args.out, settings_of(plan)) if args.out else None
     if store:
         store.keep_whole_races(len(plan.lanes()))
-    with cli.session(args) as (device, pair):
-        report = Report(plan, store)
-        report.environment = report.environment or device.call(lambda: environment(pair))
-        whole_bench = run(device, pair, plan, report)
+    report, whole_bench = Report(plan, store), True
+    if len(report.done) < len(plan.races()):
+        with cli.session(args) as (device, pair):
+            report.environment = report.environment or device.call(lambda: environment(pair))
+            whole_bench = run(device, pair, plan, report)
     report.show(args)
     if not whole_bench:
         return cli.complain(report.how_to_resume(args.out), 130)
@@ -103,8 +104,9 @@ def _gammas(args: Args) -> str:
 
 
 def settings_of(plan: Plan) -> Record:
-    """What must be the same for results to be put together: the plan, the processor and the libraries."""
-    return plan.settings() | {"processor": machine.hardware()["processor"]} | machine.versions()
+    """What must be the same for results to be put together: the plan, the processor, its threads and the libraries."""
+    here = machine.hardware()
+    return plan.settings() | {name: here[name] for name in ("processor", "threads")} | machine.versions()
 
 
 def environment(pair: Pair) -> Record:

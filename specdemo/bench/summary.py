@@ -131,8 +131,8 @@ def geometric_mean(values: Sequence[float]) -> float | None:
 
 
 def best(summaries: Iterable[Summary], temperature: float) -> Summary | None:
-    """The fastest real drafter at a temperature; controls never are."""
-    real = [s for s in summaries if s.temperature == temperature and not s.control and s.speedup is not None]
+    """The fastest real drafter at a temperature; baseline and controls have no speedup."""
+    real = [s for s in summaries if s.temperature == temperature and s.speedup is not None]
     return max(real, key=lambda s: s.speedup or 0.0, default=None)
 
 

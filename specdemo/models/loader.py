@@ -10,10 +10,10 @@ import torch
 
 from specdemo.config import DTYPES, one_of
 from specdemo.errors import SettingError
+from specdemo.machine import limit_threads
 from specdemo.models import checkpoint, hub
 from specdemo.models.dequantise import dequantise
 from specdemo.models.fetch import SMOLLM2_135M, fetch
-from specdemo.models.hardware import limit_threads
 from specdemo.models.pair import Loaded, Pair
 from specdemo.models.presets import EMBEDDED, EMBEDDED_KEY, Preset, is_folder, key_of, name_of, resolve
 from specdemo.models.progress import Cancel, Progress, never, silent, stop_if

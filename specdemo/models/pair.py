@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerFast
 
 from specdemo.core.protocols import Session
 from specdemo.errors import PairError
-from specdemo.models.hardware import peak_memory
+from specdemo.machine import peak_memory
 from specdemo.models.hf_session import HFSession, can_roll_back, context_limit, first_layers, head_rows
 from specdemo.models.presets import Preset
 from specdemo.models.quantise import Quantised, quantise, tensor_bytes
@@ -77,7 +77,7 @@ class Pair:
 
     @property
     def model(self) -> Any:
-        """The target itself, a transformers model: to compare with what transformers does, or to write training text."""
+        """The target itself, a transformers model: to compare with transformers itself, or to write training text."""
         return self._target
 
     @property

@@ -60,9 +60,8 @@ def tensor_bytes(model: nn.Module) -> int:
 
 def _maker(scheme: str, dtype: torch.dtype, device: torch.device) -> Callable[[Any], nn.Module]:
     """A function from a linear layer to its quantised copy on `device`."""
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns at its import and in every layer's pass
     from bitsandbytes.nn import Linear4bit, Linear8bitLt
-
-    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns at every layer of every pass
 
     def make(layer: Any) -> nn.Module:
         weight, bias = layer.weight.detach(), layer.bias

@@ -60,7 +60,7 @@ def bigram(logits: Tensor) -> Table:
 
 
 def script(tokens: Sequence[int], start: int, vocabulary: int, strength: float = 20.0) -> Table:
-    """Says `tokens` in order after a prompt of `start` ids, then repeats the last; one logit at `strength`, others 0."""
+    """Says `tokens` in order after a prompt of `start` ids, then repeats the last; one logit is `strength`."""
 
     def table(context: Sequence[int]) -> Tensor:
         logits = torch.zeros(vocabulary)

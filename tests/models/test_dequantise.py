@@ -19,7 +19,7 @@ def test_values_ids_and_template_are_those_of_the_file(real_pair: Pair) -> None:
     assert "Apache License" in (folder / "LICENSE").read_text()
 
     tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(file).tensors}
-    state = real_pair._target.state_dict()
+    state = real_pair.model.state_dict()
     for packed, plain in (
         ("blk.7.ffn_down.weight", "model.layers.7.mlp.down_proj.weight"),
         ("output_norm.weight", "model.norm.weight"),

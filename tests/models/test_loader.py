@@ -229,8 +229,8 @@ def test_loading_leaves_every_random_generator_alone(target: str, draft: str) ->
     pair = load_pair(f"{target},{draft}")
     pair.prefix(1).extend([1, 2, 3], keep=1)
     assert torch.equal(torch.random.get_rng_state(), before)
-    assert not pair._target.training
-    assert not any(p.requires_grad for p in pair._target.parameters())
+    assert not pair.model.training
+    assert not any(p.requires_grad for p in pair.model.parameters())
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
@@ -272,7 +272,7 @@ def test_a_cancel_ends_the_load_between_stages(target: str, draft: str) -> None:
 def test_closing_lets_go_of_the_models(target: str, draft: str) -> None:
     pair = load_pair(f"{target},{draft}")
     pair.close()
-    assert pair._target is None
+    assert pair.model is None
     assert pair._draft is None
 
 
@@ -295,4 +295,4 @@ def test_the_default_pair_is_the_embedded_model(real_pair: Pair) -> None:
     while tokens[-1] not in real_pair.end_tokens or len(tokens) == len(prompt):
         tokens.append(int(session.extend(tokens, keep=1).logits.argmax()))
     assert real_pair.text.decode(tokens[len(prompt) :]) == "The capital of France is Paris."
-    assert hf_session.can_roll_back(real_pair._target) is None
+    assert hf_session.can_roll_back(real_pair.model) is None

@@ -109,7 +109,7 @@ def test_a_copy_that_fails_in_its_first_pass_is_not_kept(pair: Pair, monkeypatch
 
 
 def refused_and_still_answers(pair: Pair, key: str, words: str) -> None:
-    before = logits_of(pair._target)
+    before = logits_of(pair.model)
     with pytest.raises(PairError) as refused:
         pair.quantised("nf4")
     assert refused.value.key == key

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from specdemo.models import hardware
-from specdemo.models.hardware import limit_threads, usable_cpus
+from specdemo import machine
+from specdemo.machine import limit_threads, usable_cpus
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +46,6 @@ def test_threads_are_limited_but_never_raised(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(torch, "get_num_threads", lambda: 8)
     monkeypatch.setattr(torch, "set_num_threads", set_to.append)
     for cpus in (2, 64):
-        monkeypatch.setattr(hardware, "usable_cpus", lambda cpus=cpus: cpus)
+        monkeypatch.setattr(machine, "usable_cpus", lambda cpus=cpus: cpus)
         limit_threads()
     assert set_to == [2, 8]
