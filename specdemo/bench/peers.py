@@ -156,7 +156,7 @@ def ours(pair: Pair, way: Method, config: RunConfig) -> Decoded:
 
 def theirs(pair: Pair, way: Method, config: RunConfig) -> Decoded:
     """transformers' `generate` on the same weights, greedy."""
-    model = pair._target  # the very weights that our sessions run
+    model = pair.model  # the very weights that our sessions run
     ids = torch.tensor([pair.text.encode(config.prompt, config.raw)], device=model.device)
     stamps = Stamps(pair.clock)
     with torch.inference_mode(), constant_draft(model, config.gamma):

@@ -34,13 +34,13 @@ class TinyPair:
         config = LlamaConfig(
             vocab_size=VOCABULARY, **sizes, num_key_value_heads=2, initializer_range=0.4, tie_word_embeddings=False
         )
-        self._target = LlamaForCausalLM(config).eval()
+        self.model = LlamaForCausalLM(config).eval()
 
     def target(self) -> HFSession:
-        return HFSession(self._target, VOCABULARY)
+        return HFSession(self.model, VOCABULARY)
 
     def prefix(self, layers: int) -> HFSession:
-        return HFSession(first_layers(self._target, layers), VOCABULARY)
+        return HFSession(first_layers(self.model, layers), VOCABULARY)
 
     def require_rollback(self) -> None:
         pass
@@ -69,23 +69,23 @@ def test_all_methods_of_both_systems_give_the_same_text(pair: TinyPair) -> None:
 
 def test_early_exit_gets_the_layers_and_gamma_asked_for(pair: TinyPair, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[SimpleNamespace] = []
-    generate = pair._target.generate
+    generate = pair.model.generate
 
     def spy(**options: object):  # type: ignore[no-untyped-def]
-        c = pair._target.generation_config
+        c = pair.model.generation_config
         seen.append(SimpleNamespace(options=options, gamma=c.num_assistant_tokens,
                                     schedule=c.num_assistant_tokens_schedule,
                                     threshold=c.assistant_confidence_threshold))  # fmt: skip
         return generate(**options)
 
-    monkeypatch.setattr(pair._target, "generate", spy)
-    before = pair._target.generation_config.to_dict()
+    monkeypatch.setattr(pair.model, "generate", spy)
+    before = pair.model.generation_config.to_dict()
     way = Method("exit", "layer-skip", 3, layers=2)
     peers.theirs(pair, way, way.config(Prompt("a", "copy", "1 2 3"), 12, raw=False))
     assert (seen[0].gamma, seen[0].schedule, seen[0].threshold) == (3, "constant", 0.0)
     assert seen[0].options["assistant_early_exit"] == 2
-    assert pair._target.generation_config.to_dict() == before
-    assert pair._target.config.num_hidden_layers == 4
+    assert pair.model.generation_config.to_dict() == before
+    assert pair.model.config.num_hidden_layers == 4
 
 
 def test_row_leaves_the_first_tokens_out_of_the_decoding_rate() -> None:
