@@ -1,0 +1,25 @@
+// What the colours, lines and signs mean.
+
+import { h } from "./dom.js";
+import { MARKS, fateWord } from "./facts.js";
+
+/** One entry for each fate, drawn as the lanes draw it. */
+export function legend({ t, greedy }) {
+  const entry = (fate) =>
+    h(
+      "li",
+      {},
+      h(
+        "span",
+        { class: `sd-token sd-${fate}${fate === "rejected" || fate === "discarded" ? " sd-ghost" : ""}` },
+        t("legend.sample"),
+      ),
+      h(
+        "span",
+        {},
+        h("b", { class: `sd-ink-${fate}` }, `${MARKS[fate]} ${fateWord(fate, greedy, t)}`),
+        ` ${t(fate === "resampled" && greedy ? "legend.corrected" : `legend.${fate}`)}`,
+      ),
+    );
+  return h("ul", { class: "sd-legend", "aria-label": t("legend.label") }, Object.keys(MARKS).map(entry));
+}
