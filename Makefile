@@ -7,10 +7,10 @@ TORCH   = torch==2.13.0
 CPU_ONLY = $(shell [ "$$(uname -s)" = Linux ] && ! command -v nvidia-smi >/dev/null 2>&1 && echo yes)
 CPU_INDEX = https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test check proof clean
+.PHONY: demo test check proof traces screenshots clean
 
-demo: $(VENV)/.run ## the demo on the embedded default model
-	$(BIN)/python -m specdemo race
+demo: $(VENV)/.run ## the page on the embedded default model
+	$(BIN)/python app.py
 
 test: $(VENV)/.dev ## all tests
 	$(BIN)/python -m pytest
@@ -23,6 +23,12 @@ check: $(VENV)/.dev ## what CI and reviewers ask: style, types, import law, test
 
 proof: $(VENV)/.dev ## greedy output equals the target's own for every drafter, γ and prompt (minutes)
 	$(BIN)/python -m pytest -m proof
+
+traces: $(VENV)/.run ## record the page's runs anew; on a quiet machine
+	$(BIN)/python -m specdemo.recording
+
+screenshots: $(VENV)/.dev ## the pictures of docs/img, taken from the page itself
+	PYTHONPATH=.:tests/ui $(BIN)/python tests/browser/screenshots.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "specdemo needs Python 3.11 or newer")'

@@ -1,0 +1,248 @@
+// The player with a bar of runs above it: recorded ones, the visitor's own, and what can be done with the one on show.
+
+import { h, patch } from "../player/dom.js";
+import { drafterName } from "../player/facts.js";
+import { translator } from "../player/labels.js";
+import { language, query, readTheme, said, watchLanguage, watchTheme } from "./address.js";
+import { choose, save } from "./files.js";
+import { Runs, isWhole, recorded } from "./runs.js";
+import { tool } from "./tools.js";
+
+const TRACE = "application/x-ndjson";
+
+/**
+ * component: {element, props, watch, server, figure, texts, traces ([{id, titles}]), verify_source, most_bytes}.
+ * props.value: "" or a line {"run", "source"} and then a trace.
+ */
+export class Stage {
+  constructor(component, mount) {
+    Object.assign(this, component);
+    const { element, props, texts } = component;
+    this.bar = element.querySelector(".sp-reel");
+    this.t = translator(texts, language(texts));
+    this.runs = new Runs();
+    this.shown = { text: "", source: "", key: "" };
+    this.problem = null;
+    this.mount = mount;
+    this.present(query().view === "present");
+    this.bar.addEventListener("click", (event) => this.clicked(event));
+    this.bar.addEventListener("change", (event) => this.picked(event.target));
+    this.watch("value", () => this.received(props.value));
+    document.addEventListener("keydown", (event) => event.key === "Escape" && document.body.classList.contains("sp-present") && this.present(false));
+    watchLanguage((lang) => this.setLanguage(lang));
+    watchTheme(() => this.drawFigure());
+    this.setLanguage(this.t.language);
+    if (query().trace) this.recordedRun(query().trace);
+    else this.received(props.value);
+  }
+
+  /** The player anew, for a projector or not, with the run on show from its start. */
+  present(on) {
+    this.player?.destroy();
+    document.body.classList.toggle("sp-present", on);
+    this.player = this.mount(this.element.querySelector(".sp-player"), {
+      strings: this.texts,
+      lang: this.t.language,
+      view: on ? "present" : "full",
+      verify_source: this.verify_source,
+    });
+    if (this.shown.text) this.player.feed(isWhole(this.shown.text) ? recorded(this.shown.text, new Date()) : this.shown.text);
+  }
+
+  setLanguage(lang) {
+    this.t.setLanguage(lang);
+    this.player.setLanguage(this.t.language);
+    this.draw();
+    this.drawFigure();
+  }
+
+  /** A new state of the text that the server streams; its first line names the run. */
+  received(value) {
+    const end = (value || "").indexOf("\n");
+    if (end < 0) return;
+    const { run, source, id } = JSON.parse(value.slice(0, end));
+    const text = value.slice(end + 1);
+    if (text === "" || (run === this.finishedRun && text.length === this.shown.text.length)) return;
+    this.show(text, source, id ? `trace ${id}` : `run ${run}`);
+    if (source !== "live" || run === this.finishedRun || !isWhole(text)) return;
+    this.finishedRun = run;
+    const kept = this.runs.add(text);
+    this.shown.key = `own ${kept.number}`;
+    this.figureShown = true;
+    this.drawFigure();
+    this.draw();
+  }
+
+  /** Puts a trace on the stage. */
+  show(text, source, key) {
+    const fresh = key !== this.shown.key;
+    this.shown = { text, source, key };
+    this.player.feed(text);
+    if (!fresh) return;
+    this.problem = null;
+    this.draw();
+    if (source !== "live") this.drawFigure();
+  }
+
+  async ask(name, argument) {
+    try {
+      return await this.server[name](argument);
+    } catch {
+      return { problem: Object.fromEntries(Object.keys(this.texts).map((lang) => [lang, this.texts[lang]["ui.page.offline"]])) };
+    }
+  }
+
+  /** Asks the server for a trace and shows it, or says why not. */
+  async fetchAndShow(name, argument, key) {
+    const answer = await this.ask(name, argument);
+    if (answer.problem) this.complain(answer.problem);
+    else this.show(answer.text, name, key);
+    return !answer.problem;
+  }
+
+  complain(problem) {
+    this.problem = problem;
+    this.draw();
+  }
+
+  recordedRun(id) {
+    return this.fetchAndShow("recorded_run", id, `trace ${id}`);
+  }
+
+  picked(field) {
+    if (field.name === "trace" && field.value) this.recordedRun(field.value);
+  }
+
+  clicked(event) {
+    const button = event.target.closest("button[data-do]");
+    if (button) this[`do_${button.dataset.do}`](button);
+  }
+
+  do_own(button) {
+    const run = this.runs.get(Number(button.dataset.run));
+    this.show(run.text, "own", `own ${run.number}`);
+  }
+
+  async do_race(button) {
+    const run = this.runs.get(Number(button.dataset.run));
+    const names = [this.shownName(), `#${run.number}`];
+    await this.fetchAndShow("raced_runs", { names, texts: [recorded(this.shown.text, new Date()), run.text] }, `race ${names.join(" ")}`);
+  }
+
+  /** What the shown run is called as a lane: the number of an own run, else its place in the list of recordings. */
+  shownName() {
+    const [kind, id] = this.shown.key.split(" ");
+    return kind === "own" ? `#${id}` : kind === "trace" ? id : "#0";
+  }
+
+  do_figure() {
+    this.figureShown = true;
+    this.drawFigure();
+  }
+
+  /** Has the figure drawn by the server, in this language and theme, if it was asked for. */
+  drawFigure() {
+    if (!this.figureShown || !isWhole(this.shown.text)) return;
+    this.figure({ text: recorded(this.shown.text, new Date()), language: this.t.language, theme: readTheme() });
+  }
+
+  do_present() {
+    this.present(true);
+    this.element.querySelector(".sd-stage")?.focus();
+  }
+
+  do_save(button) {
+    save(`specdemo-${this.fileName()}.jsonl`, recorded(this.shown.text, new Date()), TRACE);
+    said(button);
+  }
+
+  async do_open() {
+    const file = await choose(".jsonl,.json,.txt");
+    if (file.size > this.most_bytes) {
+      this.complain(this.everywhere("ui.page.file_too_large", { limit: Math.round(this.most_bytes / 1e6) }));
+      return;
+    }
+    await this.fetchAndShow("opened_file", await file.text(), `file ${file.name} ${file.lastModified}`);
+  }
+
+  async do_page(button) {
+    const answer = await this.ask("saved_page", { text: recorded(this.shown.text, new Date()), language: this.t.language });
+    if (answer.problem) this.complain(answer.problem);
+    else {
+      save(`specdemo-${this.fileName()}.html`, answer.html, "text/html");
+      said(button);
+    }
+  }
+
+  do_clear() {
+    this.complain(null);
+  }
+
+  fileName() {
+    return this.shown.key.replace(/[^\w.-]+/g, "-").toLowerCase();
+  }
+
+  /** A text of the page in every language. */
+  everywhere(key, params) {
+    const fill = (text) => text.replace(/\{(\w+)\}/g, (all, name) => params[name] ?? all);
+    return Object.fromEntries(Object.entries(this.texts).map(([lang, table]) => [lang, fill(table[key])]));
+  }
+
+  draw() {
+    const say = (key) => this.texts[this.t.language][`ui.page.${key}`];
+    const whole = isWhole(this.shown.text);
+    const parts = [
+      this.recordedRuns(say),
+      this.ownRuns(say, whole),
+      h(
+        "div",
+        { class: "sp-tools", role: "group", "aria-label": say("tools") },
+        tool("figure", say("figure"), { disabled: !whole }),
+        tool("present", say("present"), { disabled: !this.shown.text, title: say("present_hint") }),
+        tool("save", say("save"), { disabled: !this.shown.text }),
+        tool("open", say("open")),
+        tool("page", say("page"), { disabled: !whole }),
+      ),
+      this.problem ? h("p", { class: "sp-line sp-line-bad", role: "alert" }, h("span", {}, this.problem[this.t.language]), tool("clear", say("close"))) : null,
+    ];
+    patch(this.bar, parts.filter(Boolean));
+  }
+
+  recordedRuns(say) {
+    const current = this.shown.key.startsWith("trace ") ? this.shown.key.slice(6) : "";
+    return h(
+      "label",
+      { class: "sp-recorded" },
+      h("span", {}, say("recorded")),
+      h(
+        "select",
+        { name: "trace", value: current },
+        h("option", { value: "" }, say("recorded_choose")),
+        this.traces.map(({ id, titles }) => h("option", { value: id }, titles[this.t.language] || id)),
+      ),
+    );
+  }
+
+  ownRuns(say, whole) {
+    if (this.runs.list.length === 0) return null;
+    return h(
+      "div",
+      { class: "sp-runs", role: "group", "aria-label": say("own") },
+      h("span", { class: "sp-runs-label", "aria-hidden": "true" }, say("own")),
+      this.runs.list.map((run) => this.ownRun(run, say, whole)),
+    );
+  }
+
+  ownRun(run, say, whole) {
+    const { drafter, gamma, sampling } = run.settings;
+    const title = `#${run.number} ${drafterName(drafter, this.t)} γ ${gamma} T ${sampling.temperature}`;
+    const pressed = this.shown.key === `own ${run.number}`;
+    const race = h("button", { type: "button", class: "sp-race", "data-do": "race", "data-run": run.number, title: say("race"), "aria-label": `${say("race")} #${run.number}` }, "⇄");
+    return h(
+      "span",
+      { class: "sp-run" },
+      h("button", { type: "button", "data-do": "own", "data-run": run.number, "aria-pressed": String(pressed) }, title),
+      pressed || !whole || this.shown.source === "raced_runs" ? null : race,
+    );
+  }
+}

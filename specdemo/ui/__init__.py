@@ -1,0 +1,1 @@
+"""The page. The only package that imports gradio or plotly."""

@@ -1,0 +1,50 @@
+"""Two languages, and every text of the page in both.
+
+Knows the locale files, whose keys are `ui.…` for the page, `player.…` for the player and `error.…`. Does not
+know components: one component shows what it is given.
+"""
+
+from specdemo.errors import UserError, sentences
+
+LANGUAGES = {"en": "English", "zh": "中文"}
+DEFAULT = "en"
+BROWSER = ("player.", "ui.page.")
+"""Prefixes of the texts that the browser composes itself."""
+
+Texts = dict[str, str]
+"""Language → text."""
+
+
+def closest(tag: object) -> str:
+    """The language for a tag such as `zh-Hans-CN`, `zh-HK` or `en_GB`; English for any other."""
+    first = str(tag).strip().replace("_", "-").split("-")[0].lower()
+    return first if first in LANGUAGES else DEFAULT
+
+
+def text(key: str, language: str, **params: object) -> str:
+    """The text `ui.<key>`, its placeholders filled."""
+    return sentences(language)[f"ui.{key}"].format(**params)
+
+
+def texts(key: str, **params: object) -> Texts:
+    """The text `ui.<key>` in every language."""
+    return {language: text(key, language, **params) for language in LANGUAGES}
+
+
+def spoken(error: UserError) -> Texts:
+    """An error's sentence in every language. A setting goes by the name that it has on the page."""
+    return {language: _say(error, language) for language in LANGUAGES}
+
+
+def _say(error: UserError, language: str) -> str:
+    table, params = sentences(language), dict(error.params)
+    params["name"] = table.get(f"ui.field.{params.get('name')}", params.get("name"))
+    return table[f"error.{error.key}"].format(**params)
+
+
+def browser_texts() -> dict[str, Texts]:
+    """Language → key → text, for all that the browser composes itself."""
+    return {
+        language: {key: value for key, value in sentences(language).items() if key.startswith(BROWSER)}
+        for language in LANGUAGES
+    }

@@ -1,0 +1,1 @@
+"""One builder for each tab; each returns its widgets by name."""
