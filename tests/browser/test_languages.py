@@ -18,7 +18,7 @@ NAMES = {
     # words of the field that Chinese texts keep
     "token", "tokens", "top", "logit", "logits", "kv", "nf", "int", "float", "cpu", "cuda", "ms",
     # keys of the keyboard
-    "home", "end", "shift",
+    "home", "end", "shift", "esc",
     # the toy's own words
     "the", "cat", "sat", "on", "two", "mat", "script", "img", "src", "onerror", "alert", "im", "start", "bold",
 }  # fmt: skip
