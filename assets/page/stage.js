@@ -95,11 +95,11 @@ export class Stage {
   /** Asks the server for a trace and shows it, or says why not. */
   async fetchAndShow(name, argument, key) {
     const answer = await this.ask(name, argument);
-    if (answer.problem) this.complain(answer.problem);
-    else this.show(answer.text, name, key);
-    return !answer.problem;
+    if (answer.text) this.show(answer.text, name, key);
+    this.complain(answer.problem || null);
   }
 
+  /** Shows what is wrong, or with null nothing any more. */
   complain(problem) {
     this.problem = problem;
     this.draw();

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from serving import Server, serving
 from toy_traces import write_library
 from visits import CHROMIUM, Visits, chromium
+
+expect.set_options(timeout=20_000)  # two busy cores may be slow; a fault stays a fault
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
