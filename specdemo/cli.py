@@ -205,8 +205,17 @@ def _run(args: Args, config: RunConfig, configs: dict[str, RunConfig], show: str
             _show(console, watched, pair.text.label, show, args.json)
         outcome = device.call(lambda: _judge(results, pair)) if len(configs) > 1 else None
         extra = {"peak_memory_bytes": pair.peak_memory(), "dtype": pair.dtype, "device": pair.device}
+        extra |= quantised_facts(pair, config)
     _report(console, results, outcome, extra, args.json)
     return 0
+
+
+def quantised_facts(pair: Pair, config: RunConfig) -> dict[str, Any]:
+    """What a quantised copy really is: layers, its bytes and the target's; nothing for other drafters."""
+    if config.drafter != "quantised":
+        return {}
+    scheme = dict(config.knobs).get("scheme", drafters.entry("quantised").knobs[0].default)
+    return {"quantised": {"scheme": scheme, **asdict(pair.quantised_report(str(scheme)))}}
 
 
 def _judge(results: Results, pair: Pair) -> Outcome:
@@ -249,6 +258,9 @@ def _report(console: Console, results: Results, outcome: Outcome | None, extra: 
     if outcome is not None:
         for line in terminal.outcome_lines(outcome, results):
             console.print(line, highlight=False, markup=False)
+    if copied := extra.get("quantised"):
+        sizes = f"{copied['bytes'] / 1e6:.0f} MB against {copied['target_bytes'] / 1e6:.0f} MB"
+        console.print(f"{copied['scheme']} copy: {copied['layers']} layers quantised, {sizes}", highlight=False)
 
 
 def report(results: Results, outcome: Outcome | None = None) -> dict[str, Any]:

@@ -15,7 +15,8 @@ GREEDY_BELOW = 1e-4
 
 MAX_GAMMA = 32
 MAX_TEMPERATURE = 5.0
-MAX_NEW_TOKENS = 1_000_000
+MAX_NEW_TOKENS = 10**12
+"""More than any context holds: a run that asks for too much is capped by the context and says so."""
 POLICIES = ("constant", "heuristic", "confidence", "goodput")
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 

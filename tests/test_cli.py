@@ -45,6 +45,20 @@ def test_greedy_answers_are_the_baselines(folder, capsys):
         assert found["tokens"] == plain["tokens"], drafter
 
 
+def test_a_quantised_copy_says_what_it_is(folder, capsys):
+    found = generate(capsys, folder, "--drafter", "quantised", "--max-new-tokens", "6")
+    # Three layers of seven matrices each; the head keeps its precision.
+    assert found["quantised"]["layers"] == 21
+    assert found["quantised"]["bytes"] < found["quantised"]["target_bytes"]
+
+
+def test_a_request_beyond_the_context_is_capped_and_says_so(tmp_path, capsys):
+    short = save(tmp_path, tiny("llama", max_position_embeddings=48))
+    found = generate(capsys, short, "--drafter", "oracle", "--max-new-tokens", str(10**9))
+    assert found["finish_detail"] == "context"
+    assert found["prompt_tokens"] + len(found["tokens"]) == 48
+
+
 def test_a_pair_of_folders_drafts_with_the_second(folder, tmp_path, capsys):
     draft = save(tmp_path, tiny("llama", num_hidden_layers=1))
     found = generate(capsys, f"{folder},{draft}", "--drafter", "model", "--max-new-tokens", "12")

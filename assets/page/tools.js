@@ -15,7 +15,7 @@ const PATHS = {
 export function tool(name, label, attributes = {}) {
   return h(
     "button",
-    { type: "button", class: "sp-tool", "data-do": name, ...attributes },
+    { type: "button", class: "sp-tool", "data-do": name, title: label, ...attributes },
     h("svg", { viewBox: "0 0 16 16", class: "sp-icon", "aria-hidden": "true" }, h("path", { d: PATHS[name] })),
     h("span", {}, label),
   );
