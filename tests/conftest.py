@@ -1,5 +1,11 @@
 """Shared by all tests: the real model, loaded once and only if a test asks for it."""
 
+import os
+
+# Before torch is imported, and for the servers that tests start: beside a browser on few cores, threads that wait for
+# each other by spinning slow everything down tens of times. One thread is hardly slower for these models.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from collections.abc import Iterator
 
 import pytest
