@@ -10,6 +10,15 @@ import { tool } from "./tools.js";
 
 const TRACE = "application/x-ndjson";
 
+const PATIENCE_MS = 5000;
+
+/** Calls back with an element that the server is about to put into the page. */
+function whenThere(selector, react, waited = 0) {
+  const found = document.querySelector(selector);
+  if (found) react(found);
+  else if (waited < PATIENCE_MS) window.setTimeout(() => whenThere(selector, react, waited + 100), 100);
+}
+
 /**
  * component: {element, props, watch, server, figure, texts, traces ([{id, titles}]), verify_source, most_bytes}.
  * props.value: "" or a line {"run", "source"} and then a trace.
@@ -138,6 +147,7 @@ export class Stage {
   do_figure() {
     this.figureShown = true;
     this.drawFigure();
+    whenThere("#figures", (row) => row.scrollIntoView({ block: "center" }));
   }
 
   /** Has the figure drawn by the server, in this language and theme, if it was asked for. */
