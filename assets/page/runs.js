@@ -1,8 +1,6 @@
 // The visitor's last runs: kept in this page alone, gone when it is closed. Knows traces as text.
 
 const MOST = 10;
-const STARTED = '{"event":"run_started"';
-const FINISHED = '{"event":"run_finished"';
 
 /** Newest first; numbers go on when old runs are dropped. */
 export class Runs {
@@ -32,18 +30,6 @@ export function recorded(text, now) {
   if (header.kind !== "live") return text;
   const stamp = now.toISOString().replace(/\.\d+Z$/, "+00:00");
   return JSON.stringify({ ...header, kind: "trace", recorded: stamp }) + text.slice(line.length);
-}
-
-/** True once every lane that has started has ended. Lines begin so only if they are events: text has no line feeds. */
-export function isWhole(text) {
-  const started = count(text, STARTED);
-  return started > 0 && started === count(text, FINISHED);
-}
-
-function count(text, beginning) {
-  let found = 0;
-  for (let at = text.indexOf(`\n${beginning}`); at >= 0; at = text.indexOf(`\n${beginning}`, at + 1)) found++;
-  return found;
 }
 
 function firstLine(text) {

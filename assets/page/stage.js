@@ -4,8 +4,9 @@ import { h, patch } from "../player/dom.js";
 import { drafterName } from "../player/facts.js";
 import { translator } from "../player/labels.js";
 import { language, query, readTheme, said, watchLanguage, watchTheme } from "./address.js";
+import { Buffer } from "./buffer.js";
 import { choose, save } from "./files.js";
-import { Runs, isWhole, recorded } from "./runs.js";
+import { Runs, recorded } from "./runs.js";
 import { tool } from "./tools.js";
 
 const TRACE = "application/x-ndjson";
@@ -21,7 +22,7 @@ function whenThere(selector, react, waited = 0) {
 
 /**
  * component: {element, props, watch, server, figure, texts, traces ([{id, titles}]), verify_source, most_bytes}.
- * props.value: "" or a line {"run", "source"} and then a trace.
+ * props.value: "" or a line {"run", "source", "first"} and then a trace from its line `first` on.
  */
 export class Stage {
   constructor(component, mount) {
@@ -30,7 +31,8 @@ export class Stage {
     this.bar = element.querySelector(".sp-reel");
     this.t = translator(texts, language(texts));
     this.runs = new Runs();
-    this.shown = { text: "", source: "", key: "" };
+    this.live = new Buffer();
+    this.shown = { buffer: this.live, source: "", key: "" };
     this.problem = null;
     this.mount = mount;
     this.present(query().view === "present");
@@ -55,7 +57,21 @@ export class Stage {
       view: on ? "present" : "full",
       verify_source: this.verify_source,
     });
-    if (this.shown.text) this.player.feed(isWhole(this.shown.text) ? recorded(this.shown.text, new Date()) : this.shown.text);
+    if (this.text) this.player.feed(this.whole ? this.recording() : this.text);
+  }
+
+  /** The trace on show, and whether all of its lanes have ended. */
+  get text() {
+    return this.shown.buffer.text;
+  }
+
+  get whole() {
+    return this.shown.buffer.whole;
+  }
+
+  /** The trace on show as a recording. */
+  recording() {
+    return recorded(this.text, new Date());
   }
 
   setLanguage(lang) {
@@ -65,28 +81,34 @@ export class Stage {
     this.drawFigure();
   }
 
-  /** A new state of the text that the server streams; its first line names the run. */
+  /** A new value from the server: more of a live run, or the first recorded one. */
   received(value) {
-    const end = (value || "").indexOf("\n");
-    if (end < 0) return;
-    const { run, source, id } = JSON.parse(value.slice(0, end));
-    const text = value.slice(end + 1);
-    if (text === "" || (run === this.finishedRun && text.length === this.shown.text.length)) return;
-    this.show(text, source, id ? `trace ${id}` : `run ${run}`);
-    if (source !== "live" || run === this.finishedRun || !isWhole(text)) return;
-    this.finishedRun = run;
-    const kept = this.runs.add(text);
-    this.shown.key = `own ${kept.number}`;
-    this.figureShown = true;
-    this.drawFigure();
+    const before = this.live.run;
+    const named = this.live.receive(value || "");
+    if (!named) return;
+    const live = named.source === "live";
+    const key = live ? `run ${named.run}` : `trace ${named.run}`;
+    // A new run takes the stage; after that the reader may have put something else there.
+    if (named.run !== before || key === this.shown.key) this.show(this.live, named.source, key);
+    if (live && this.live.whole) this.finished(key);
+  }
+
+  /** A live run has ended: it joins the visitor's runs, and its figure is drawn. */
+  finished(key) {
+    const kept = this.runs.add(this.live.text);
+    if (key === this.shown.key) {
+      this.shown = { buffer: this.live, source: "own", key: `own ${kept.number}` };
+      this.figureShown = true;
+      this.drawFigure();
+    }
     this.draw();
   }
 
   /** Puts a trace on the stage. */
-  show(text, source, key) {
+  show(buffer, source, key) {
     const fresh = key !== this.shown.key;
-    this.shown = { text, source, key };
-    this.player.feed(text);
+    this.shown = { buffer, source, key };
+    this.player.feed(buffer.text);
     if (!fresh) return;
     this.problem = null;
     this.draw();
@@ -104,7 +126,7 @@ export class Stage {
   /** Asks the server for a trace and shows it, or says why not. */
   async fetchAndShow(name, argument, key) {
     const answer = await this.ask(name, argument);
-    if (answer.text) this.show(answer.text, name, key);
+    if (answer.text) this.show(new Buffer(answer.text), name, key);
     this.complain(answer.problem || null);
   }
 
@@ -129,13 +151,13 @@ export class Stage {
 
   do_own(button) {
     const run = this.runs.get(Number(button.dataset.run));
-    this.show(run.text, "own", `own ${run.number}`);
+    this.show(new Buffer(run.text), "own", `own ${run.number}`);
   }
 
   async do_race(button) {
     const run = this.runs.get(Number(button.dataset.run));
     const names = [this.shownName(), `#${run.number}`];
-    await this.fetchAndShow("raced_runs", { names, texts: [recorded(this.shown.text, new Date()), run.text] }, `race ${names.join(" ")}`);
+    await this.fetchAndShow("raced_runs", { names, texts: [this.recording(), run.text] }, `race ${names.join(" ")}`);
   }
 
   /** What the shown run is called as a lane: the number of an own run, else its place in the list of recordings. */
@@ -152,8 +174,8 @@ export class Stage {
 
   /** Has the figure drawn by the server, in this language and theme, if it was asked for. */
   drawFigure() {
-    if (!this.figureShown || !isWhole(this.shown.text)) return;
-    this.figure({ text: recorded(this.shown.text, new Date()), language: this.t.language, theme: readTheme() });
+    if (!this.figureShown || !this.whole) return;
+    this.figure({ text: this.recording(), language: this.t.language, theme: readTheme() });
   }
 
   do_present() {
@@ -162,7 +184,7 @@ export class Stage {
   }
 
   do_save(button) {
-    save(`specdemo-${this.fileName()}.jsonl`, recorded(this.shown.text, new Date()), TRACE);
+    save(`specdemo-${this.fileName()}.jsonl`, this.recording(), TRACE);
     said(button);
   }
 
@@ -176,7 +198,7 @@ export class Stage {
   }
 
   async do_page(button) {
-    const answer = await this.ask("saved_page", { text: recorded(this.shown.text, new Date()), language: this.t.language });
+    const answer = await this.ask("saved_page", { text: this.recording(), language: this.t.language });
     if (answer.problem) this.complain(answer.problem);
     else {
       save(`specdemo-${this.fileName()}.html`, answer.html, "text/html");
@@ -200,7 +222,7 @@ export class Stage {
 
   draw() {
     const say = (key) => this.texts[this.t.language][`ui.page.${key}`];
-    const whole = isWhole(this.shown.text);
+    const whole = this.whole;
     const parts = [
       this.recordedRuns(say),
       this.ownRuns(say, whole),
@@ -208,8 +230,8 @@ export class Stage {
         "div",
         { class: "sp-tools", role: "group", "aria-label": say("tools") },
         tool("figure", say("figure"), { disabled: !whole }),
-        tool("present", say("present"), { disabled: !this.shown.text, title: say("present_hint") }),
-        tool("save", say("save"), { disabled: !this.shown.text }),
+        tool("present", say("present"), { disabled: !this.text, title: say("present_hint") }),
+        tool("save", say("save"), { disabled: !this.text }),
         tool("open", say("open")),
         tool("page", say("page"), { disabled: !whole }),
       ),

@@ -73,4 +73,3 @@ def read_text(path: Path) -> str:
     if not text.strip():
         raise PromptError("text_empty", file=path.name)
     return text
-

@@ -21,9 +21,10 @@ from specdemo.ui.elements import say
 from specdemo.ui.i18n import LANGUAGES, Texts, closest, spoken, text, texts
 from specdemo.ui.models import Models, Status
 from specdemo.ui.problems import sentence
-from specdemo.ui.runs import Runs, run_line
+from specdemo.ui.runs import Runs
 from specdemo.ui.settings import FIELDS, Limits, config_of, values_of_query
 from specdemo.ui.snippets import snippets
+from specdemo.ui.stream import grown, windows
 from specdemo.ui.tabs.watch import Watch
 
 POLL_S = 0.25
@@ -45,8 +46,8 @@ class Callbacks:
         try:
             config = config_of(_values(values), self._limits)
             yield going
-            for grown in self._runs.live(config, str(request.session_hash), run_line("live")):
-                yield grown, gr.skip(), gr.skip(), gr.skip()
+            for value in windows(self._runs.live(config, str(request.session_hash))):
+                yield value, gr.skip(), gr.skip(), gr.skip()
         except Exception as error:  # the page stays alive whatever happens in a run
             problem = sentence(error)
         yield gr.skip(), say("bad", problem) if problem else "", gr.update(visible=True), gr.update(visible=False)
@@ -152,7 +153,7 @@ class Callbacks:
         }  # fmt: skip
         try:
             config = config_of(values, self._limits)
-            yield from self._runs.live(config, str(request.session_hash) if request else "")
+            yield from grown(self._runs.live(config, str(request.session_hash) if request else ""))
         except Exception as error:  # the caller gets a sentence, the log the rest
             raise gr.Error(sentence(error)["en"]) from None
 

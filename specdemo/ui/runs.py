@@ -1,12 +1,10 @@
-"""Live runs: a race on the device thread as growing text for one visitor.
+"""Live runs: a race on the device thread as text for one visitor.
 
 Knows the device, the models and the settings of one run. Does not know components. Nothing is held across an
 update but the stream of the run; whoever walks away ends it.
 """
 
-import json
 import threading
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,13 +14,8 @@ from specdemo.config import RunConfig
 from specdemo.core.events import Event
 from specdemo.device import Device
 from specdemo.ui.models import Models
-from specdemo.ui.stream import updates
+from specdemo.ui.stream import pieces
 from specdemo.wire import Encoder, Label, header_line
-
-
-def run_line(source: str, **more: str) -> str:
-    """The first line of a stage's value: it names the run, so that no two are taken for one."""
-    return json.dumps({"run": uuid.uuid4().hex, "source": source, **more})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +46,14 @@ class Runs:
         with self._lock:
             return sum(map(len, self._stops.values()))
 
-    def live(self, config: RunConfig, visitor: str, first: str = "") -> Iterator[str]:
-        """The growing trace of a race against the baseline, with the line `first` before it if there is one."""
+    def live(self, config: RunConfig, visitor: str) -> Iterator[str]:
+        """The trace of a race against the baseline, piece by piece, as it happens."""
         with (
             self._stoppable(visitor) as stopped,
             self._device.stream(lambda: self._job(config, stopped)) as stream,
         ):
             opened = next(stream)
-            head = [first, opened.header] if first else [opened.header]
-            yield from updates(head, stream, Encoder(opened.label).encode)
+            yield from pieces([opened.header], stream, Encoder(opened.label).encode)
 
     def _job(self, config: RunConfig, stopped: Callable[[], bool]) -> Iterator[_Opened | Event]:
         """Runs on the device thread."""

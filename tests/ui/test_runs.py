@@ -13,7 +13,7 @@ from specdemo.core.result import collect
 from specdemo.device import Device
 from specdemo.ui import replays
 from specdemo.ui.models import Models
-from specdemo.ui.runs import Runs, run_line
+from specdemo.ui.runs import Runs
 
 CONFIG = RunConfig(prompt="the cat sat", drafter="model", gamma=3, max_new_tokens=40)
 
@@ -52,12 +52,9 @@ def until(condition: Callable[[], bool], seconds: float = 1.0) -> None:
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
-def test_the_last_update_is_the_whole_run(house: Callable[..., House], temperature: float) -> None:
+def test_the_pieces_are_the_whole_run(house: Callable[..., House], temperature: float) -> None:
     config = RunConfig(prompt="the cat", drafter="model", max_new_tokens=60, sampling=SamplingConfig(temperature))
-    shown = list(house().runs.live(config, "me", run_line("live")))
-    first, text = shown[-1].split("\n", 1)
-    assert '"source": "live"' in first
-    recorded = replays.read(text)
+    recorded = replays.read("".join(house().runs.live(config, "me")))
     assert recorded.header.kind == "live"
     assert recorded.header.settings == config
     for lane in collect(recorded.events).lanes.values():
@@ -68,7 +65,7 @@ def test_the_last_update_is_the_whole_run(house: Callable[..., House], temperatu
 def test_the_text_shown_is_the_decoded_list_exactly(house: Callable[..., House]) -> None:
     """Spaces, newlines, combining characters, emoji over two tokens, hostile words."""
     one = house()
-    text = list(one.runs.live(CONFIG, "me"))[-1]
+    text = "".join(one.runs.live(CONFIG, "me"))
     for event in replays.read(text).events:
         if isinstance(event, RunFinished):
             detokeniser = one.pair.text.detokeniser()
@@ -80,12 +77,12 @@ def test_the_text_shown_is_the_decoded_list_exactly(house: Callable[..., House])
 def test_stop_ends_the_run_after_its_round_with_all_it_has(house: Callable[..., House]) -> None:
     one = house(delay_s=0.01)
     shown = one.runs.live(RunConfig(prompt="x", drafter="model", max_new_tokens=4000), "me")
-    next(shown), next(shown)
+    text = next(shown) + next(shown)
     one.runs.stop("someone else")
-    next(shown)
+    text += next(shown)
     start = time.monotonic()
     one.runs.stop("me")
-    text = list(shown)[-1]
+    text += "".join(shown)
     assert time.monotonic() - start < 1.0
     finished = [event for event in replays.read(text).events if isinstance(event, RunFinished)]
     assert [event.finish_reason for event in finished] == ["cancelled", "cancelled"]
@@ -134,7 +131,7 @@ def test_two_visitors_get_what_each_gets_alone(house: Callable[..., House]) -> N
     one = house()
 
     def tokens(visitor: str) -> dict[str, tuple[int, ...]]:
-        text = list(one.runs.live(configs[visitor], visitor))[-1]
+        text = "".join(one.runs.live(configs[visitor], visitor))
         return {name: lane.tokens for name, lane in collect(replays.read(text).events).lanes.items()}
 
     alone = {visitor: tokens(visitor) for visitor in configs}
@@ -151,12 +148,11 @@ def test_two_visitors_get_what_each_gets_alone(house: Callable[..., House]) -> N
 
 
 def test_plain_decoding_alone_is_one_lane(house: Callable[..., House]) -> None:
-    text = list(house().runs.live(RunConfig(prompt="x", drafter="none", gamma=0, max_new_tokens=5), "me"))[-1]
+    text = "".join(house().runs.live(RunConfig(prompt="x", drafter="none", gamma=0, max_new_tokens=5), "me"))
     assert set(collect(replays.read(text).events).lanes) == {"baseline"}
 
 
 def test_goodput_measures_its_costs_first(house: Callable[..., House]) -> None:
-    text = list(
-        house().runs.live(RunConfig(prompt="x y z", drafter="model", policy="goodput", max_new_tokens=8), "me")
-    )[-1]
+    config = RunConfig(prompt="x y z", drafter="model", policy="goodput", max_new_tokens=8)
+    text = "".join(house().runs.live(config, "me"))
     assert collect(replays.read(text).events).lanes["speculative"].finished is not None

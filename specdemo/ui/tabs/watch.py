@@ -19,8 +19,8 @@ from specdemo.ui.answers import answers
 from specdemo.ui.i18n import text
 from specdemo.ui.labels import Labels
 from specdemo.ui.replays import Library
-from specdemo.ui.runs import run_line
 from specdemo.ui.settings import FIELDS, Limits, values_of
+from specdemo.ui.stream import run_line
 
 PLAIN = RunConfig()
 Fields = dict[str, gr.components.Component]
@@ -96,7 +96,7 @@ def build(labels: Labels, limits: Limits, library: Library) -> Watch:
 
 def _stage(library: Library) -> gr.HTML:
     hero = library.hero
-    value = f"{run_line('recorded', id=hero.id)}\n{library.text(hero.id)}" if hero else ""
+    value = run_line("recorded", hero.id) + library.text(hero.id) if hero else ""
     menu = [{"id": one.id, "titles": one.titles} for one in library.all]
     return elements.stage(value, menu, answers(library))
 
