@@ -19,14 +19,14 @@ from typing import Any, NoReturn
 from rich.console import Console
 
 from specdemo import __version__, drafters, lanes, prompts, terminal, trace
-from specdemo.config import DTYPES, POLICIES, RunConfig, SamplingConfig
+from specdemo.config import DTYPES, POLICIES, RULES, RunConfig, SamplingConfig
 from specdemo.core.events import Event
-from specdemo.core.result import LaneResult, Results
-from specdemo.core.verify import Fate
+from specdemo.core.result import Results
 from specdemo.device import Device
 from specdemo.errors import Cancelled, SettingError, UserError
 from specdemo.models.loader import Pair, load_pair
 from specdemo.outcome import Outcome, judge
+from specdemo.report import report
 
 Args = argparse.Namespace
 
@@ -84,14 +84,22 @@ def parser() -> argparse.ArgumentParser:
     replay.set_defaults(run=run_replay)
 
     from specdemo.bench import command as bench
+    from specdemo.distill import command as distill
     from specdemo.distill import train_ngram
+    from specdemo.prove import command as prove
 
     bench_parser = commands.add_parser("bench", help="measure drafters, γ and temperatures over prompts")
     bench.add_arguments(bench_parser)
     bench_parser.set_defaults(run=bench.main)
+    prove_parser = commands.add_parser("prove", help="rules of verification against the tests of losslessness")
+    prove.add_arguments(prove_parser)
+    prove_parser.set_defaults(run=prove.main)
     train = commands.add_parser("train-ngram", help="train an n-gram draft on text, in the target's token ids")
     train_ngram.add_arguments(train)
     train.set_defaults(run=train_ngram.main)
+    distill_parser = commands.add_parser("distill", help="train drafts for the target on text that it writes itself")
+    distill.add_arguments(distill_parser)
+    distill_parser.set_defaults(run=distill.main)
     return top
 
 
@@ -111,6 +119,8 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--knob", action="append", default=[], metavar="NAME=VALUE", help="a setting of the drafter")
     command.add_argument("--gamma", default=plain.gamma, help="tokens proposed in a round (the most, if adaptive)")
     command.add_argument("--policy", default=plain.policy, help=", ".join(POLICIES))
+    command.add_argument("--exact", action="store_true", help="lanes equal bit by bit: every pass equally wide")
+    command.add_argument("--rule", default=plain.rule, help=", ".join(RULES))
     command.add_argument("--confidence", default=plain.confidence, help="for policy confidence: least max q")
     command.add_argument("--temperature", default=plain.sampling.temperature, help="0 is greedy")
     command.add_argument("--top-k", default=plain.sampling.top_k, help="0 keeps all")
@@ -145,6 +155,8 @@ def run_config(args: Args) -> RunConfig:
         raw=args.raw,
         dtype=args.dtype,
         knobs=tuple(_knob(text) for text in args.knob),
+        rule=args.rule,
+        exact=args.exact,
     )
 
 
@@ -261,38 +273,3 @@ def _report(console: Console, results: Results, outcome: Outcome | None, extra: 
     if copied := extra.get("quantised"):
         sizes = f"{copied['bytes'] / 1e6:.0f} MB against {copied['target_bytes'] / 1e6:.0f} MB"
         console.print(f"{copied['scheme']} copy: {copied['layers']} layers quantised, {sizes}", highlight=False)
-
-
-def report(results: Results, outcome: Outcome | None = None) -> dict[str, Any]:
-    """The JSON of a run: one lane flat, several under "lanes" with their comparison."""
-    if outcome is None and len(results.lanes) == 1:
-        return lane_report(next(iter(results.lanes.values())))
-    several: dict[str, Any] = {"lanes": {name: lane_report(lane) for name, lane in results.lanes.items()}}
-    if outcome is not None:
-        several |= asdict(outcome)
-    return several
-
-
-def lane_report(lane: LaneResult) -> dict[str, Any]:
-    """The JSON of one lane. `proposed` counts a round's whole draft, `drafted` what stands before the run's end."""
-    assert lane.finished is not None
-    assert lane.started is not None
-    rounds = [
-        {
-            "proposed": proposed,
-            "drafted": len(r.fates),
-            "accepted": r.fates.count(Fate.ACCEPTED),
-            "emitted": r.emitted,
-        }
-        for r, proposed in zip(lane.rounds, lane.proposed, strict=True)
-    ]
-    return {
-        "tokens": list(lane.finished.tokens),
-        "text": lane.finished.text,
-        "finish_reason": lane.finished.finish_reason,
-        "finish_detail": lane.finished.detail,
-        "prompt_tokens": len(lane.started.prompt),
-        "drafter": lane.started.drafter,
-        "rounds": rounds,
-        "metrics": asdict(lane.finished.metrics),
-    }

@@ -6,7 +6,7 @@ does not fit its hint raises `Misfit`, whatever was handed in.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -44,8 +44,14 @@ def plain(value: Any, digits: int = DIGITS) -> Any:
     if isinstance(value, dict):
         return {name: plain(item, digits) for name, item in value.items()}
     if is_dataclass(value):
-        return {f.name: plain(getattr(value, f.name), digits) for f in fields(value)}
+        given = {f.name: getattr(value, f.name) for f in fields(value) if not _unsaid(f, getattr(value, f.name))}
+        return {name: plain(item, digits) for name, item in given.items()}
     return value
+
+
+def _unsaid(f: Field[Any], value: Any) -> bool:
+    """True for a field that came later and has its default: traces from before it and after it look alike."""
+    return bool(f.metadata.get("later")) and value == f.default
 
 
 def typed(value: Any, hint: Any, where: str) -> Any:

@@ -14,9 +14,27 @@ GREEDY_BELOW = 1e-4
 """Temperatures below this mean greedy, for target and draft alike: one constant for both sides."""
 
 MAX_GAMMA = 32
+EXACT_WIDTH = 8
+"""Rows of every pass of an exact run: γ + 1 may not be more."""
+
 MAX_TEMPERATURE = 5.0
 MAX_NEW_TOKENS = 10**12
 """More than any context holds: a run that asks for too much is capped by the context and says so."""
+REJECTION = "rejection"
+RULES = (
+    REJECTION,
+    "block",
+    "greedy-match",
+    "sample-match",
+    "shared-noise",
+    "typical",
+    "resample-from-p",
+    "argmax-draft",
+    "first-unverified",
+    "bonus-skipped",
+)
+"""The verification rules by id, in the order of a menu; each is a file in `core/rules`."""
+
 POLICIES = ("constant", "heuristic", "confidence", "goodput")
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 
@@ -91,6 +109,8 @@ class RunConfig:
     drafter: id in the drafter registry; `none` is the baseline.
     gamma: tokens proposed in a round, the upper limit for adaptive policies; 0 proposes nothing.
     policy: how γ is chosen each round (`POLICIES`).
+    rule: how guesses are judged (`RULES`).
+    exact: every pass has `EXACT_WIDTH` rows, so that lanes agree bit by bit in any dtype.
     confidence: for policy `confidence`: stop drafting where max q falls below it.
     max_new_tokens: the most tokens to emit, the end token included. min_new_tokens: an end token may come only after
         so many others; a stop string counts only once so many are there.
@@ -113,6 +133,8 @@ class RunConfig:
     raw: bool = False
     dtype: str = "auto"
     knobs: tuple[tuple[str, str], ...] = ()
+    rule: str = REJECTION
+    exact: bool = False
 
     def __post_init__(self) -> None:
         _set(self, "gamma", whole("gamma", self.gamma, 0, MAX_GAMMA))
@@ -124,6 +146,9 @@ class RunConfig:
             raise SettingError("min_over_max", low=self.min_new_tokens, high=self.max_new_tokens)
         one_of("policy", self.policy, POLICIES)
         one_of("dtype", self.dtype, DTYPES)
+        one_of("rule", self.rule, RULES)
+        if self.exact and self.gamma >= EXACT_WIDTH:
+            raise SettingError("exact_gamma", value=self.gamma, high=EXACT_WIDTH - 1)
         if any(not stop for stop in self.stop):
             raise SettingError("empty_stop")
 
@@ -147,8 +172,7 @@ class RunConfig:
         given = parse_qsl(query, keep_blank_values=True)
         named = dict(given)
         own: dict[str, Any] = {f.name: named[f.name] for f in fields(cls) if f.name in named}
-        if "raw" in own:
-            own["raw"] = own["raw"] == "1"
+        own |= {name: own[name] == "1" for name in ("raw", "exact") if name in own}
         sampling: dict[str, Any] = {f.name: named[f.name] for f in fields(SamplingConfig) if f.name in named}
         own["sampling"] = SamplingConfig(**sampling)
         own["stop"] = tuple(value for name, value in given if name == "stop")

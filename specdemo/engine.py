@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from specdemo.config import MAX_NEW_TOKENS, whole
+from torch import Tensor
+
+from specdemo.config import MAX_NEW_TOKENS, REJECTION, whole
 from specdemo.core.events import Drafted, Event, Inspected, Judged, Prefilled, RoundFinished, RunFinished, RunStarted
 from specdemo.core.inspect import inspect_round
 from specdemo.core.metrics import Round, Tally
@@ -27,6 +29,7 @@ class Run:
     """All that the loop needs to know about one lane.
 
     prompt: ids, at least one. stop: strings that end the run. clock: seconds, waits for the device.
+    rule_id: its name. tokenwise: it keeps or drops each token by a test of its own, so α is defined.
     cancelled: asked before every round and prefill chunk. inspect: also emit `Inspected`, outside the clock.
     """
 
@@ -41,6 +44,8 @@ class Run:
     policy: Policy = field(default_factory=lambda: Constant(0))
     stop: tuple[str, ...] = ()
     rule: Rule = verify
+    rule_id: str = REJECTION
+    tokenwise: bool = True
     clock: Callable[[], float] = time.perf_counter
     cancelled: Callable[[], bool] = lambda: False
     inspect: bool = False
@@ -54,7 +59,7 @@ def autoregressive(target: Session, run: Run) -> Iterator[Event]:
 def speculative(target: Session, drafter: Drafter, run: Run) -> Iterator[Event]:
     """Speculative decoding: draft, check in one target pass, keep or correct; as a stream of events."""
     try:
-        output, tally = Output(run, target.limit), Tally()
+        output, tally = Output(run, target.limit), Tally(run.tokenwise)
         yield output.started()
         yield from _prefill(target, drafter, run, tally)
         tokens, clock = list(run.prompt), run.clock
@@ -65,14 +70,14 @@ def speculative(target: Session, drafter: Drafter, run: Run) -> Iterator[Event]:
             start = clock()
             draft = drafter.propose(tokens, gamma, run.coin) if gamma > 0 else Draft()
             drafted = clock()
-            logits = target.extend([*tokens, *draft.tokens], keep=len(draft.tokens) + 1).logits
+            read = target.extend([*tokens, *draft.tokens], keep=len(draft.tokens) + 1)
             passed = clock()
-            p = run.shaping.laws(logits, len(tokens))
+            p = run.shaping.laws(read.logits, len(tokens))
             verdict = run.rule(draft, p, run.coin)
             judged = output.take(number, draft, verdict)
             tokens += judged.emitted
             target.rollback(len(tokens) - 1)
-            drafter.observe(tokens, verdict)
+            drafter.observe(tokens, verdict, read.hidden)
             run.policy.observe(len(draft.tokens), verdict.accepted)
             end = clock()
 
@@ -81,7 +86,7 @@ def speculative(target: Session, drafter: Drafter, run: Run) -> Iterator[Event]:
             yield Drafted(run.lane, number, gamma, draft.tokens, draft.source, draft.steps, draft.skipped)
             yield judged
             if run.inspect:
-                yield Inspected(run.lane, number, inspect_round(draft, verdict, logits, p))
+                yield Inspected(run.lane, number, inspect_round(draft, verdict, read.logits, p))
             yield RoundFinished(run.lane, number, counted, tally.clock_s, tally.metrics())
         yield output.closing(tally)
     finally:
@@ -91,13 +96,13 @@ def speculative(target: Session, drafter: Drafter, run: Run) -> Iterator[Event]:
 class NoDrafter:
     """Drafts nothing."""
 
-    def prefill(self, tokens: Sequence[int]) -> None:
+    def prefill(self, tokens: Sequence[int], hidden: Tensor | None = None) -> None:
         pass
 
     def propose(self, tokens: Sequence[int], gamma: int, coin: Coin) -> Draft:
         return Draft()
 
-    def observe(self, tokens: Sequence[int], verdict: Verdict) -> None:
+    def observe(self, tokens: Sequence[int], verdict: Verdict, hidden: Tensor | None = None) -> None:
         pass
 
     def close(self) -> None:
@@ -111,9 +116,9 @@ def _prefill(target: Session, drafter: Drafter, run: Run, tally: Tally) -> Itera
         if run.cancelled():
             return
         start = run.clock()
-        target.extend(run.prompt[:end], keep=0)
+        hidden = target.extend(run.prompt[:end], keep=0).hidden
         passed = run.clock()
-        drafter.prefill(run.prompt[:end])
+        drafter.prefill(run.prompt[:end], hidden)
         read = run.clock()
         tally.prefilled(read - start)
         yield Prefilled(run.lane, end, passed - start, read - passed)
@@ -159,7 +164,7 @@ class Output:
 
     def take(self, number: int, draft: Draft, verdict: Verdict) -> Judged:
         """Commits a round's tokens up to the first reason to stop and says what became of each."""
-        block = (*draft.tokens[: verdict.accepted], verdict.token)
+        block = verdict.block(draft)
         pieces: list[str] = []
         for token in block:
             pieces.append(self._append(token))
@@ -201,9 +206,16 @@ class Output:
     def started(self) -> RunStarted:
         """The first event of the lane."""
         run = self._run
-        greedy = run.shaping.sampling.greedy
         return RunStarted(
-            run.lane, run.drafter, run.policy.limit, run.policy.name, greedy, run.seed, run.prompt, self._most
+            lane=run.lane,
+            drafter=run.drafter,
+            gamma=run.policy.limit,
+            policy=run.policy.name,
+            greedy=run.shaping.sampling.greedy,
+            seed=run.seed,
+            prompt=run.prompt,
+            max_new_tokens=self._most,
+            rule=run.rule_id,
         )
 
     def closing(self, tally: Tally) -> RunFinished:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from specdemo.codec import Misfit
+from specdemo.config import RULES
 from specdemo.core.events import Drafted, Event, Inspected, Judged, Prefilled, RoundFinished, RunFinished, RunStarted
 
 AFTER: dict[type, tuple[type, ...]] = {
@@ -44,6 +45,8 @@ class Grammar:
         """Takes in the next event, called `name` in messages. `Misfit` if it may not stand here."""
         if not all(0.0 <= chance <= 1.0 + SLACK for chance in _chances(event)):
             raise Misfit("trace_field", field=f"{name}.{'tests' if isinstance(event, Judged) else 'positions'}")
+        if isinstance(event, RunStarted) and event.rule not in RULES:
+            raise Misfit("trace_field", field=f"{name}.rule")
         if not self._follows(event):
             raise Misfit("trace_order", event=name)
 
@@ -91,7 +94,7 @@ def _advance(lane: _Lane, event: Event) -> bool:
 def _chances(event: Event) -> Iterator[float]:
     if isinstance(event, Judged):
         for test in event.tests:
-            yield from (test.u, test.p, test.q)
+            yield from (test.u, test.p, test.q, test.h or 0.0)
     if isinstance(event, Inspected):
         for position in event.positions:
             yield 0.0 if position.beta is None else position.beta

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from specdemo import drafters
-from specdemo.config import RunConfig
+from specdemo.config import REJECTION, RunConfig
+from specdemo.core import rules
 from specdemo.core.events import Event
 from specdemo.core.policy import Constant, Goodput, Heuristic
-from specdemo.core.protocols import Policy
-from specdemo.core.sampling import SeededCoin, Shaping
+from specdemo.core.protocols import Policy, Session
+from specdemo.core.sampling import Shaping
 from specdemo.costs import WIDTHS, Costs, measure_costs
 from specdemo.device import race
 from specdemo.engine import Run, autoregressive, speculative
@@ -36,7 +37,7 @@ def open_lane(
     costs: Costs | None = None,
 ) -> Iterator[Event]:
     """The events of one lane. `drafter="none"` is the baseline. `costs` is needed by the policy "goodput" only."""
-    prompt = pair.text.encode(config.prompt, config.raw)
+    prompt, rule = pair.text.encode(config.prompt, config.raw), rules.entry(config.rule)
     shaping = Shaping(config.sampling, pair.end_tokens, len(prompt) + config.min_new_tokens)
     run = Run(
         lane=lane,
@@ -44,22 +45,25 @@ def open_lane(
         shaping=shaping,
         max_new_tokens=config.max_new_tokens,
         detokeniser=pair.text.detokeniser,
-        coin=SeededCoin(config.seed),
+        coin=rule.coin(config.seed),
         seed=config.seed,
         drafter=config.drafter,
         policy=_policy(config, costs),
         stop=config.stop,
+        rule=rule.judge,
+        rule_id=rule.id,
+        tokenwise=rule.tokenwise,
         clock=pair.clock,
         cancelled=cancelled,
         inspect=inspect,
     )
     if config.drafter == "none":
-        yield from autoregressive(pair.target(), run)
+        yield from autoregressive(_target(pair, config), run)
         return
     pair.require_rollback()
     confidence = config.confidence if config.policy == "confidence" else 0.0
     drafter = drafters.build(config.drafter, pair, shaping, dict(config.knobs), confidence, config.seed)
-    yield from speculative(pair.target(), drafter, run)
+    yield from speculative(_target(pair, config), rule.wrap(drafter), run)
 
 
 def open_race(
@@ -79,8 +83,9 @@ def against_baseline(config: RunConfig) -> dict[str, RunConfig]:
 
 
 def baseline(config: RunConfig) -> RunConfig:
-    """The same run without a draft."""
-    return replace(config, drafter="none", gamma=0, policy="constant", knobs=())
+    """The same run without a draft: the target alone, which draws as the rule does where the rule shares its noise."""
+    rule = config.rule if rules.entry(config.rule).coupled else REJECTION
+    return replace(config, drafter="none", gamma=0, policy="constant", knobs=(), rule=rule)
 
 
 def costs_of(pair: Pair, config: RunConfig, widths: Sequence[int] = WIDTHS) -> Costs:
@@ -90,7 +95,7 @@ def costs_of(pair: Pair, config: RunConfig, widths: Sequence[int] = WIDTHS) -> C
     drafter = None
     if config.drafter != "none":
         drafter = drafters.build(config.drafter, pair, shaping, dict(config.knobs), 0.0, config.seed)
-    return measure_costs(pair.target(), drafter, prompt, pair.clock, widths)
+    return measure_costs(_target(pair, config), drafter, prompt, pair.clock, widths)
 
 
 def models_of(pair: Pair, config: RunConfig) -> Facts:
@@ -101,10 +106,15 @@ def models_of(pair: Pair, config: RunConfig) -> Facts:
         "draft": pair.draft_name,
         "drafter": config.drafter,
         "dtype": pair.dtype,
+        "path": pair.path,
         "device": pair.device,
         "target_bytes": pair.target_bytes,
         "draft_bytes": pair.draft_bytes,
     }
+
+
+def _target(pair: Pair, config: RunConfig) -> Session:
+    return pair.exact_target() if config.exact else pair.target()
 
 
 def _policy(config: RunConfig, costs: Costs | None) -> Policy:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from specdemo.config import REJECTION
+from specdemo.core import rules
 from specdemo.core.metrics import Comparison
 from specdemo.core.protocols import Session
 from specdemo.core.result import LaneResult, Results, first_divergence
@@ -36,7 +38,8 @@ class Divergence:
 class Outcome:
     """A speculative lane against its baseline. identical: None where sampling makes no such promise.
 
-    same: leading tokens in common, of `of` tokens of the longer text.
+    same: leading tokens in common, of `of` tokens of the longer text. divergence: of greedy texts.
+    rule: by which the guesses were judged.
     """
 
     comparison: Comparison
@@ -44,6 +47,7 @@ class Outcome:
     same: int
     of: int
     divergence: Divergence | None
+    rule: str = REJECTION
 
 
 def judge(results: Results, speculative: str, baseline: str, target: Callable[[], Session]) -> Outcome:
@@ -53,12 +57,14 @@ def judge(results: Results, speculative: str, baseline: str, target: Callable[[]
     at = first_divergence(fast.tokens, slow.tokens)
     of = max(len(fast.tokens), len(slow.tokens))
     same = of if at is None else at
-    if fast.started is None or not fast.started.greedy:
-        return Outcome(comparison, None, same, of, None)
+    rule = fast.started.rule if fast.started else REJECTION
+    greedy = fast.started is not None and fast.started.greedy
+    if not greedy and not rules.entry(rule).coupled:
+        return Outcome(comparison, None, same, of, None, rule)
     cut_short = at is not None and at >= min(len(fast.tokens), len(slow.tokens))
-    if at is None or cut_short:
-        return Outcome(comparison, at is None, same, of, None)
-    return Outcome(comparison, False, same, of, explain(fast, at, target()))
+    if at is None or cut_short or not greedy:
+        return Outcome(comparison, at is None, same, of, None, rule)
+    return Outcome(comparison, False, same, of, explain(fast, at, target()), rule)
 
 
 def explain(lane: LaneResult, index: int, session: Session) -> Divergence:

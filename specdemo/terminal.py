@@ -12,6 +12,8 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text as Styled
 
+from specdemo.advice import advice
+from specdemo.core import rules
 from specdemo.core.events import Drafted, Event, Judged, RunFinished
 from specdemo.core.metrics import Metrics
 from specdemo.core.result import Results
@@ -133,7 +135,7 @@ def metrics_table(m: Metrics) -> Table:
     rows = [
         ("tokens", number(m.tokens), f"in {m.rounds} target passes, {m.passes_saved} passes saved"),
         ("τ", number(m.tau), "tokens per target pass"),
-        ("α", number(m.alpha), f"{m.accepted} of {m.tested} tested guesses accepted"),
+        ("α", number(m.alpha), _tested(m)),
         ("accepted / drafted", number(m.accepted_per_drafted), f"{m.drafted} drafted, {m.discarded} never tested"),
         ("accepted / emitted", number(m.accepted_per_emitted), "share of the text that was guessed"),
         ("hit rate", number(m.hit_rate), f"{m.proposals} of {m.rounds} rounds had a proposal"),
@@ -146,6 +148,12 @@ def metrics_table(m: Metrics) -> Table:
     for name, value, meaning in rows:
         table.add_row(name, value, Styled(meaning, Style(dim=True)))
     return table
+
+
+def _tested(m: Metrics) -> str:
+    if m.drafted and not m.tested:
+        return "undefined: this rule keeps or drops whole blocks; τ says how good the guesses are"
+    return f"{m.accepted} of {m.tested} tested guesses accepted"
 
 
 def _times(m: Metrics) -> str:
@@ -166,6 +174,9 @@ def outcome_lines(outcome: Outcome, results: Results) -> Iterator[str]:
         f"c = {number(c.c)}: one draft step in target steps. v({c.width or '–'}) = {number(c.v)}: checking so many "
         f"positions in target steps. The whole run adds up to ×{number(c.adds_up_to)}."
     )
+    drafting = next((lane.metrics for lane in results.lanes.values() if lane.metrics and lane.metrics.proposals), None)
+    if drafting:
+        yield from advice(c, drafting)[:2]
     for name, lane in results.lanes.items():
         if lane.metrics:
             yield f"{name}: {number(lane.metrics.tokens_per_s, 1)} tokens/s of decoding"
@@ -173,10 +184,14 @@ def outcome_lines(outcome: Outcome, results: Results) -> Iterator[str]:
 
 def sameness(outcome: Outcome) -> str:
     """Whether the two texts are the same, in words."""
+    rule = rules.entry(outcome.rule)
     if outcome.identical is None:
-        return "sampled, so the texts differ and their law is the same"
+        same = "their law is the same" if rule.keeps_law(greedy=False) else f"so may their law: {rule.label.lower()}"
+        return f"sampled, so the texts differ and {same}"
     if outcome.identical:
         return f"identical {outcome.same}/{outcome.of} ✓"
+    if not rule.keeps_law(greedy=True):
+        return f"different from token {outcome.same + 1} on: {rule.label.lower()} does not keep the target's law"
     if (d := outcome.divergence) is None:
         return f"the first {outcome.same} of {outcome.of} tokens are identical"
     if d.numerical_tie:

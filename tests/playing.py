@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 import torch
 from enumerating import cached, chain_draft, law_at
+from torch import Tensor
 
 from specdemo.config import SamplingConfig
 from specdemo.core.events import Event, Judged, RunFinished
@@ -204,7 +205,7 @@ class TimedDraft(FromTable):
         super().__init__(GREEDY)
         self._clock = clock
 
-    def prefill(self, tokens: Sequence[int]) -> None:
+    def prefill(self, tokens: Sequence[int], hidden: Tensor | None = None) -> None:
         self._clock.now += 500
 
     def propose(self, tokens: Sequence[int], gamma: int, coin: Coin) -> Draft:

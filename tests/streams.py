@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 import torch
+from torch import Tensor
 
 from specdemo.config import RunConfig, SamplingConfig
 from specdemo.core.events import Event
@@ -40,7 +41,7 @@ class TableDrafter:
     def __init__(self, session: ToySession, shaping: Shaping) -> None:
         self._session, self._shaping = session, shaping
 
-    def prefill(self, tokens: Sequence[int]) -> None:
+    def prefill(self, tokens: Sequence[int], hidden: Tensor | None = None) -> None:
         pass
 
     def propose(self, tokens: Sequence[int], gamma: int, coin: Coin) -> Draft:
@@ -50,7 +51,7 @@ class TableDrafter:
             drafted.append(coin.draw(laws[-1][0]))
         return Draft(tuple(drafted[len(tokens) :]), torch.cat(laws), None, "table", gamma)
 
-    def observe(self, tokens: Sequence[int], verdict: Verdict) -> None:
+    def observe(self, tokens: Sequence[int], verdict: Verdict, hidden: Tensor | None = None) -> None:
         self._session.rollback(min(len(self._session), len(tokens) - 1))
 
     def close(self) -> None:

@@ -59,6 +59,36 @@ def test_a_request_beyond_the_context_is_capped_and_says_so(tmp_path, capsys):
     assert found["prompt_tokens"] + len(found["tokens"]) == 48
 
 
+def test_a_rule_that_judges_blocks_has_tau_and_no_alpha(folder, capsys):
+    args = ("--drafter", "layer-skip", "--knob", "layers=2", "--temperature", "1", "--max-new-tokens", "16")
+    found = generate(capsys, folder, *args, "--rule", "block")
+    assert (found["rule"], found["metrics"]["alpha"], found["metrics"]["tested"]) == ("block", None, 0)
+    assert found["metrics"]["tau"] >= 1
+    code, out, _ = run(capsys, "generate", "--pair", folder, "--prompt", "the cat sat", *args, "--rule", "block")
+    assert code == 0
+    assert "undefined" in out
+
+
+def test_shared_noise_makes_a_sampled_race_say_the_same_twice(folder, capsys):
+    args = ("--pair", folder, "--prompt", "the cat", "--temperature", "1", "--max-new-tokens", "16", "--json")
+    code, out, _ = run(capsys, "race", *args, "--drafter", "layer-skip", "--knob", "layers=2", "--rule", "shared-noise")
+    race = json.loads(out)
+    assert (code, race["identical"], race["rule"]) == (0, True, "shared-noise")
+    assert race["lanes"]["speculative"]["tokens"] == race["lanes"]["baseline"]["tokens"]
+
+
+def test_prove_prints_a_row_for_each_rule(capsys):
+    code, out, _ = run(capsys, "prove", "--rule", "rejection", "--rule", "bonus-skipped", "--json")
+    assert code == 0
+    sound, wasteful = json.loads(out)["rules"]
+    assert sound["passed"] == {"a": True, "b": True, "c": True, "d": True}
+    assert (wasteful["badge"], wasteful["passed"]["d"], wasteful["as_promised"]) == ("wasteful", False, True)
+    code, out, _ = run(capsys, "prove", "--rule", "first-unverified")
+    assert code == 0
+    assert "biased" in out
+    assert "yes" in out
+
+
 def test_a_pair_of_folders_drafts_with_the_second(folder, tmp_path, capsys):
     draft = save(tmp_path, tiny("llama", num_hidden_layers=1))
     found = generate(capsys, f"{folder},{draft}", "--drafter", "model", "--max-new-tokens", "12")
@@ -108,6 +138,7 @@ def test_text_mode_shows_the_whole_text_and_a_legend(folder, capsys):
         (("--drafter", "nothing"), 2, "nothing"),
         (("--knob", "layers"), 2, "layers"),
         (("--policy", "luck"), 2, "luck"),
+        (("--rule", "luck"), 2, "luck"),
         (("--drafter", "model"), 1, "draft"),
         (("--no-such-option",), 2, "--no-such-option"),
     ],

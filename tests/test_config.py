@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdemo.config import DTYPES, MAX_GAMMA, MAX_NEW_TOKENS, POLICIES, RunConfig, SamplingConfig, one_of, real, whole
+from specdemo.config import (
+    DTYPES,
+    MAX_GAMMA,
+    MAX_NEW_TOKENS,
+    POLICIES,
+    RULES,
+    RunConfig,
+    SamplingConfig,
+    one_of,
+    real,
+    whole,
+)
 from specdemo.errors import SettingError
 
 NOT_NUMBERS = [None, True, "abc", "", math.nan, math.inf, "nan", "inf", [4], 10**400]
@@ -82,11 +93,11 @@ def test_the_ends_of_the_ranges_are_good(name: str, values: list[float]) -> None
     assert [getattr(RunConfig(**{name: value}), name) for value in values] == values
 
 
-@pytest.mark.parametrize(("name", "value"), [("policy", "magic"), ("dtype", "int3"), ("policy", ""), ("policy", None)])
+@pytest.mark.parametrize(("name", "value"), [("policy", "magic"), ("dtype", "int3"), ("rule", "magic"), ("rule", "")])
 def test_choices(name: str, value: object) -> None:
     error = refusal(**{name: value})
     assert (error.key, error.params["name"]) == ("not_a_choice", name)
-    assert all(choice in str(error) for choice in (POLICIES if name == "policy" else DTYPES))
+    assert all(choice in str(error) for choice in {"policy": POLICIES, "dtype": DTYPES, "rule": RULES}[name])
 
 
 def test_limits_that_contradict_each_other() -> None:
@@ -173,6 +184,7 @@ RUNS = st.builds(
     raw=st.booleans(),
     dtype=st.sampled_from(DTYPES),
     knobs=st.dictionaries(TEXT, TEXT, max_size=3).map(lambda knobs: tuple(knobs.items())),
+    rule=st.sampled_from(RULES),
 )
 
 
@@ -212,6 +224,8 @@ def test_every_setting_has_a_place_in_the_url() -> None:
         True,
         "float32",
         (("k", "v"),),
+        "block",
+        True,
     )
     assert {name for name, _ in parse_qsl(changed.to_query())} == names | {"knob.k"}
 
@@ -229,6 +243,7 @@ def test_foreign_names_in_the_url_are_left_to_the_page() -> None:
         ("gamma=", "gamma"),
         ("temperature=nan", "temperature"),
         ("policy=x", "policy"),
+        ("rule=x", "rule"),
         ("seed=-1", "seed"),
         ("max_new_tokens=0", "max_new_tokens"),
     ],

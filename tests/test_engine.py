@@ -26,6 +26,7 @@ from playing import (
     play,
     without_cache,
 )
+from torch import Tensor
 
 from specdemo.config import SamplingConfig
 from specdemo.core.events import (
@@ -193,7 +194,7 @@ def test_prefill_reads_all_but_the_last_id_in_chunks(extra: int) -> None:
     read: list[int] = []
 
     class Reader(NoDrafter):
-        def prefill(self, tokens: Sequence[int]) -> None:
+        def prefill(self, tokens: Sequence[int], hidden: Tensor | None = None) -> None:
             assert tuple(tokens) == prompt[: len(tokens)]
             read.append(len(tokens))
 

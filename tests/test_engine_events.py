@@ -21,6 +21,7 @@ from playing import (
     play,
     timed,
 )
+from torch import Tensor
 
 from specdemo.config import SamplingConfig
 from specdemo.core.events import (
@@ -35,9 +36,10 @@ from specdemo.core.events import (
 )
 from specdemo.core.metrics import compare
 from specdemo.core.policy import Constant, Heuristic
+from specdemo.core.protocols import Pass
 from specdemo.core.sampling import Coin, Shaping
 from specdemo.core.verify import Draft, Fate, Verdict
-from specdemo.engine import NoDrafter, autoregressive
+from specdemo.engine import NoDrafter, autoregressive, speculative
 from specdemo.models.toy import ToySession, script
 
 
@@ -150,13 +152,41 @@ def test_drafter_and_policy_learn_what_was_kept(kind: type[FromTable]) -> None:
             told.append((drafted, accepted))
 
     drafter = kind(GREEDY)
-    drafter.observe = lambda tokens, verdict: texts.append(tuple(tokens))  # type: ignore[method-assign]
+    drafter.observe = lambda tokens, verdict, hidden: texts.append(tuple(tokens))  # type: ignore[method-assign]
     played = play(make_run(4, policy=Listening(4)), drafter)
     assert told == [
         (len(drafted.tokens), accepted) for drafted, accepted in zip(played.of(Drafted), played.accepted, strict=True)
     ]
     assert texts[-1] == (*PROMPT, *played.tokens)
     assert [len(text) - len(PROMPT) for text in texts] == [e.metrics.tokens for e in played.of(RoundFinished)]
+
+
+class Telling(ToySession):
+    """The hidden state of a token is its id and its position."""
+
+    def extend(self, tokens: Sequence[int], keep: int) -> Pass:
+        first = len(self)
+        rows = [(float(token), float(first + i)) for i, token in enumerate(tokens[first:])]
+        return Pass(super().extend(tokens, keep).logits, torch.tensor(rows).reshape(-1, 2))
+
+
+@drafters
+def test_a_drafter_is_handed_the_hidden_state_of_every_committed_token_once(kind: type[FromTable]) -> None:
+    seen: list[tuple[float, float]] = []
+    drafter = kind(GREEDY)
+
+    def prefill(tokens: Sequence[int], hidden: Tensor) -> None:
+        seen.extend(map(tuple, hidden.tolist()))
+
+    def observe(tokens: Sequence[int], verdict: Verdict, hidden: Tensor) -> None:
+        seen.extend(map(tuple, hidden[: 1 + verdict.accepted].tolist()))
+
+    drafter.prefill, drafter.observe = prefill, observe  # type: ignore[method-assign, assignment]
+    *_, finished = speculative(Telling(TARGET), drafter, make_run(4))
+    assert isinstance(finished, RunFinished)
+    text = [*PROMPT, *finished.tokens]
+    assert seen == [(float(token), float(i)) for i, token in enumerate(text[: len(seen)])]
+    assert len(text) - len(seen) in (1, 2), "the last token was not fed, nor one behind an end within a block"
 
 
 def test_the_rule_is_the_runs_own() -> None:

@@ -131,6 +131,20 @@ def test_a_probability_beyond_zero_and_one_is_refused_in_a_law(fields: dict[str,
     assert refused.value.params == {"field": "inspected.positions"}
 
 
+def test_a_rule_that_is_in_no_registry_is_refused() -> None:
+    check(changed(RunStarted, rule="block"))
+    with pytest.raises(Misfit) as refused:
+        check(changed(RunStarted, rule="magic"))
+    assert refused.value.params == {"field": "run_started.rule"}
+
+
+@pytest.mark.parametrize("h", [-0.1, 1.1])
+def test_a_threshold_beyond_zero_and_one_is_refused(h: float) -> None:
+    tests = (replace(first(Judged).tests[0], h=h),)
+    with pytest.raises(Misfit):
+        check(changed(Judged, tests=tests))
+
+
 def test_float32_sums_may_end_a_little_over_one() -> None:
     check(changed(Inspected, positions=(replace(first(Inspected).positions[0], beta=1.000004),)))
 

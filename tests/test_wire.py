@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from streams import HEADER, label, run, two_lanes
 
 from specdemo import wire
+from specdemo.codec import plain, typed
 from specdemo.config import RunConfig
-from specdemo.core.events import Inspected, Judged, RunStarted
+from specdemo.core.events import Event, Inspected, Judged, RunStarted
 from specdemo.errors import TraceError
 from specdemo.wire import Decoder, Encoder, Header, decode, encode, header_line, ids
 
@@ -113,6 +114,29 @@ def test_the_header_is_as_documented_and_comes_back() -> None:
     decoder = Decoder()
     assert decoder.feed(HEAD) is None
     assert decoder.header == HEADER
+
+
+def test_another_rule_travels_with_its_thresholds_and_the_taught_one_leaves_no_mark() -> None:
+    started, judged = (next(event for event in two_lanes() if isinstance(event, kind)) for kind in (RunStarted, Judged))
+    assert '"rule"' not in (line := encoded(started))
+    assert '"h"' not in encoded(judged)
+    assert typed(json.loads(line), RunStarted, "run_started") == started
+    other = replace(started, rule="block")
+    assert typed(json.loads(encoded(other)), RunStarted, "run_started") == other
+    tests = tuple(replace(test, h=0.25) for test in judged.tests)
+    written = json.loads(encoded(replace(judged, tests=tests)))
+    assert tests
+    assert all(test["h"] == 0.25 for test in written["tests"])
+    assert all(test.h == 0.25 for test in typed(written, Judged, "judged").tests)
+    header = replace(HEADER, settings=RunConfig(rule="block"))
+    decoder = Decoder()
+    decoder.feed(header_line(header))
+    assert decoder.header == header
+
+
+def encoded(event: Event) -> str:
+    """The fields of an event as its line has them."""
+    return json.dumps(plain(event))
 
 
 @pytest.mark.parametrize("local", ["/home/me/", "C:\\Users\\me\\", "~/", "./", "../models/", "a/b/"])

@@ -5,10 +5,11 @@ bench, recorder and page read the same stream. Knows no tensors, no HTML and no 
 seconds of the lane's own compute.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from specdemo.config import REJECTION
 from specdemo.core.metrics import Metrics, Round
-from specdemo.core.verify import Fate, Test
+from specdemo.core.verify import LATER, Fate, Test
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,7 @@ class RunStarted:
 
     drafter: id in the registry, "none" for the baseline. gamma: the upper limit of a round.
     prompt: the prompt's ids. max_new_tokens: after the context limit was applied. greedy: no coin matters.
+    rule: the verification rule, by id.
     """
 
     lane: str
@@ -27,6 +29,7 @@ class RunStarted:
     seed: int
     prompt: tuple[int, ...]
     max_new_tokens: int
+    rule: str = field(default=REJECTION, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class Judged:
     """The verdict of a round.
 
     fates: of the drafted tokens, in order; where the run ended inside the block only those before the end.
-    tests: the coin flips (u, p(x), q(x)) of the tested tokens.
+    tests: the coin flips (u, p(x), q(x) and, where it is not p/q, h) of the tested tokens.
     emitted: the ids that joined the text. emitted_fates: theirs.
     pieces: the text that each emitted id added; an unfinished character adds "" until it is whole.
     """
@@ -76,7 +79,8 @@ class Position:
     """One row of a round, for the inspector. Tops are (id, probability), largest first, at most eight.
 
     index: 0 … γ; row γ (or the row after an empty draft) is the bonus row: q, residual and β are None there.
-    p_top, q_top, residual_top: most likely ids. beta: Σ min(p, q). p_entropy, q_entropy: nats.
+    p_top, q_top, residual_top: most likely ids; the residual is norm(max(0, p − q)), whatever the rule drew from.
+    beta: Σ min(p, q). p_entropy, q_entropy: nats.
     margin: logit of the first minus logit of the second choice of the target, before any filter.
     """
 

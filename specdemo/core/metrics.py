@@ -39,8 +39,9 @@ class Metrics:
     """The numbers of one run so far.
 
     rounds: target passes after prefill. tokens: ids emitted. drafted = accepted + rejected + discarded.
-    tested = accepted + rejected. proposals: rounds in which at least one token was drafted. skipped: tokens a
-    drafter found but withheld; in no rate.
+    tested = accepted + rejected; 0, with alpha None and no positions, under a rule that judges whole blocks: there a
+    token may lose its own test and still be kept, and only τ says how good the guesses are.
+    proposals: rounds in which at least one token was drafted. skipped: tokens a drafter found but withheld; in no rate.
     alpha: accepted / tested; discarded tokens are not in it.
     accepted_per_drafted: accepted / drafted. accepted_per_emitted: accepted / tokens.
     tau: tokens / rounds. passes_saved: tokens − rounds. hit_rate: proposals / rounds.
@@ -91,9 +92,13 @@ def ratio(part: float, whole: float) -> float | None:
 
 
 class Tally:
-    """Adds up rounds; `metrics()` is a snapshot. One tally per lane."""
+    """Adds up rounds; `metrics()` is a snapshot. One tally per lane.
 
-    def __init__(self) -> None:
+    tokenwise: the lane's rule keeps or drops each token by a test of its own; False where α is undefined.
+    """
+
+    def __init__(self, tokenwise: bool = True) -> None:
+        self._tokenwise = tokenwise
         self._fates = dict.fromkeys(Fate, 0)
         self._rounds = self._tokens = self._proposals = self._skipped = self._steps = 0
         self._draft_s = self._verify_s = self._overhead_s = self._prefill_s = 0.0
@@ -124,7 +129,7 @@ class Tally:
             self._proposals += 1
             accepted = r.fates.count(Fate.ACCEPTED)
             _count(self._lengths, accepted)
-            for i, fate in enumerate(r.fates):
+            for i, fate in enumerate(r.fates if self._tokenwise else ()):
                 if fate is not Fate.DISCARDED:
                     _count(self._tested_at, i)
                     _count(self._accepted_at, i, int(fate is Fate.ACCEPTED))
@@ -144,7 +149,8 @@ class Tally:
         """The numbers so far."""
         accepted, rejected = self._fates[Fate.ACCEPTED], self._fates[Fate.REJECTED]
         discarded = self._fates[Fate.DISCARDED]
-        tested, drafted = accepted + rejected, accepted + rejected + discarded
+        tested = accepted + rejected if self._tokenwise else 0
+        drafted = accepted + rejected + discarded
         first = self._first_round_s
         return Metrics(
             rounds=self._rounds,

@@ -1,6 +1,6 @@
 """What the engine needs from a model, a drafter and a detokeniser. No implementation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,7 +12,11 @@ from specdemo.core.verify import Draft, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """Result of a forward pass: logits `[keep, V]`, last hidden states `[keep, H]` (None where not asked for)."""
+    """Result of a forward pass.
+
+    logits: `[keep, V]`. hidden: `[n, H]`, the last hidden states of all n tokens that were fed, as the output head
+    reads them; None where the model has none (a table).
+    """
 
     logits: Tensor
     hidden: Tensor | None = None
@@ -42,18 +46,28 @@ class Session(Protocol):
 
 
 class Drafter(Protocol):
-    """Proposes tokens. Built for one run with that run's shaping; sees only the committed tokens."""
+    """Proposes tokens. Built for one run with that run's shaping; sees only the committed tokens.
 
-    def prefill(self, tokens: Sequence[int]) -> None:
-        """Reads a prefix of the prompt, which grows from call to call. Not on the decoding clock."""
+    hidden: the target's last hidden states of its latest pass, for drafters that read them.
+    """
+
+    def prefill(self, tokens: Sequence[int], hidden: Tensor | None = None) -> None:
+        """Reads a prefix of the prompt, which grows from call to call. Not on the decoding clock.
+
+        hidden: `[new, H]`, one row for each token that was not in the prefix of the call before.
+        """
         ...
 
     def propose(self, tokens: Sequence[int], gamma: int, coin: Coin) -> Draft:
         """At most `gamma` ≥ 1 tokens to follow `tokens`; may be fewer, may be none."""
         ...
 
-    def observe(self, tokens: Sequence[int], verdict: Verdict) -> None:
-        """Learns what became of its proposal; `tokens` is the committed sequence after the round."""
+    def observe(self, tokens: Sequence[int], verdict: Verdict, hidden: Tensor | None = None) -> None:
+        """Learns what became of its proposal; `tokens` is the committed sequence after the round.
+
+        hidden: `[1 + drafted, H]`: of the token that was last before the round, then of the proposal. Only the first
+        `1 + verdict.accepted` rows are of committed tokens.
+        """
         ...
 
     def close(self) -> None:
@@ -93,6 +107,19 @@ class Detokeniser(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What a net trained for the target borrows from it.
+
+    embedding: input rows `[≥ V, H]`. head: output rows `[≥ V, H]`. linear: a weight `[out, in]` as the fastest
+    x `[n, in]` → `[n, out]` of this machine.
+    """
+
+    embedding: Tensor
+    head: Tensor
+    linear: Callable[[Tensor], Callable[[Tensor], Tensor]]
+
+
 class ModelAccess(Protocol):
     """What drafters may use of the loaded models. Every session is a new one with a cache of its own."""
 
@@ -120,4 +147,8 @@ class ModelAccess(Protocol):
 
     def quantised(self, scheme: str) -> Session:
         """A quantised copy of the target, "nf4" or "int8". PairError with the reason where it cannot be made."""
+        ...
+
+    def tables(self) -> Tables:
+        """The target's input and output rows, for nets trained for it. PairError where there are none."""
         ...

@@ -6,7 +6,7 @@ gpt-fast swap the two letters.) Knows laws and coins. Does not know models, cach
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import torch
@@ -56,12 +56,19 @@ class Draft:
         """q(x) of each drafted token, γ numbers in (0, 1]."""
         if self.laws is None:
             return [1.0] * len(self.tokens)
-        return _at(self.laws, self.tokens)
+        return chances(self.laws, self.tokens)
+
+
+LATER = {"later": True}
+"""Marks a field that is left out of a trace while it has its default, so that older traces stay as they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One coin flip: the token is kept iff u < p / q."""
+    """One coin flip: passed iff u < h, where h is p / q unless a rule says otherwise.
+
+    h: what another rule compared u with, in [0, 1]; 1 or 0 where it compared tokens and no coin decided (u is then 0).
+    """
 
     __test__ = False  # not a test case for pytest
 
@@ -69,19 +76,25 @@ class Test:
     p: float
     q: float
     accepted: bool
+    h: float | None = field(default=None, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The outcome of a round: `accepted` drafted tokens are kept and `token` follows them with `fate`.
 
-    tests: the flips in order; at most the last one failed.
+    token: None where a broken rule leaves it out. tests: the flips in order; of `verify` at most the last one failed.
     """
 
     accepted: int
-    token: int
+    token: int | None
     fate: Fate
     tests: tuple[Test, ...]
+
+    def block(self, draft: Draft) -> tuple[int, ...]:
+        """The ids that join the text."""
+        kept = draft.tokens[: self.accepted]
+        return kept if self.token is None else (*kept, self.token)
 
 
 Rule = Callable[[Draft, Tensor, Coin], Verdict]
@@ -95,7 +108,7 @@ def verify(draft: Draft, p: Tensor, coin: Coin) -> Verdict:
     """
     gamma = len(draft.tokens)
     tests: list[Test] = []
-    for i, (p_x, q_x) in enumerate(zip(_at(p, draft.tokens), draft.chances(), strict=True)):
+    for i, (p_x, q_x) in enumerate(zip(chances(p, draft.tokens), draft.chances(), strict=True)):
         u = coin.uniform()
         tests.append(Test(u, p_x, q_x, accepted=u < p_x / q_x))
         if not tests[-1].accepted:
@@ -112,10 +125,10 @@ def residual(p: Tensor, q: Tensor) -> Tensor:
     return rest / total if bool(total > 0.0) else p
 
 
-def _at(laws: Tensor, tokens: tuple[int, ...]) -> list[float]:
+def chances(laws: Tensor, tokens: tuple[int, ...]) -> list[float]:
     """laws[i, tokens[i]] for each i: one transfer for the whole round."""
     if not tokens:
         return []
     ids = torch.tensor(tokens, device=laws.device).unsqueeze(-1)
-    chances: list[float] = laws[: len(tokens)].gather(-1, ids).squeeze(-1).tolist()
-    return chances
+    found: list[float] = laws[: len(tokens)].gather(-1, ids).squeeze(-1).tolist()
+    return found

@@ -96,6 +96,17 @@ def test_discarded_guesses_are_not_tested() -> None:
     assert tally(a_round("ard")).position_tested == (1, 1)
 
 
+def test_a_rule_that_judges_blocks_has_no_alpha() -> None:
+    """What was kept is counted as ever; only rates per test are undefined, for no token has a test of its own."""
+    adding = Tally(tokenwise=False)
+    for number, r in enumerate((a_round("aarr"), a_round("aaaa"), a_round(""))):
+        adding.add(r, range(100 * number, 100 * number + r.emitted))
+    m = adding.metrics()
+    assert (m.alpha, m.tested, m.position_tested, m.position_accepted) == (None, 0, (), ())
+    assert (m.tau, m.drafted, m.accepted, m.rejected, m.lengths) == (3.0, 8, 6, 2, (0, 0, 1, 0, 1))
+    assert m.accepted_per_drafted == 6 / 8
+
+
 # --- times ---------------------------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from enumerating import cached
+from toy_drafts import random_file, with_states
 
 from specdemo import drafters
 from specdemo.config import SamplingConfig
@@ -32,6 +33,11 @@ VARIANTS: tuple[tuple[str, Knobs], ...] = (
     ("ngram", {"mode": "argmax", "order": 2}),
     ("model", {}),
     ("model", {"mode": "argmax"}),
+    ("tiny-model", {}),
+    ("tiny-model", {"mode": "argmax"}),
+    ("feature-head", {}),
+    ("feature-head", {"mode": "argmax"}),
+    ("hybrid", {"min_n": 2, "copy": 8, "head_most": 8, "sure": 0}),
     ("quantised", {"scheme": "int8"}),
     ("layer-skip", {"layers": 2}),
     ("oracle", {}),
@@ -39,6 +45,10 @@ VARIANTS: tuple[tuple[str, Knobs], ...] = (
     ("random", {}),
 )
 NAMES = [" ".join([id, *(f"{name}={value}" for name, value in knobs.items())]) for id, knobs in VARIANTS]
+
+
+TRAINED = {"tiny-model": "tiny-model", "feature-head": "feature-head", "hybrid": "feature-head"}
+"""Drafters over a trained draft, and its kind."""
 
 
 class RecordingAccess(ToyAccess):
@@ -98,16 +108,24 @@ def lane(
 
 
 class Bench:
-    """One toy pair and one n-gram table, on which every drafter can run."""
+    """One toy pair with an n-gram table and trained drafts beside it, on which every drafter can run."""
 
     def __init__(self, access: ToyAccess, table: Path) -> None:
-        self.access = access
+        self.access = with_states(access)
         self.table = table
 
     def drafter(self, id: str, knobs: Knobs, shaping: Shaping, confidence: float = 0.0) -> Drafter:
         if id == "ngram":
             knobs = {"table": str(self.table), **knobs}
+        if kind := TRAINED.get(id):
+            knobs = {"file": str(random_file(kind, self.access.vocabulary, self.table.parent)), **knobs}
         return drafters.build(id, self.access, shaping, knobs, confidence)
+
+    def ready(self, id: str, knobs: Knobs, shaping: Shaping, prompt: Sequence[int]) -> Drafter:
+        """A drafter that has read all but the last id of a prompt."""
+        drafter = self.drafter(id, knobs, shaping)
+        drafter.prefill(prompt[:-1], self.access.target().extend(prompt[:-1], keep=0).hidden)
+        return drafter
 
     def events(
         self,
