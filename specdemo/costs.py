@@ -13,6 +13,9 @@ from specdemo.core.sampling import SeededCoin
 from specdemo.core.verify import Fate, Verdict
 
 REPEATS = 7
+DRAFTED = 4
+"""Tokens in the proposal that is timed."""
+
 WIDTHS = (1, 2, 4, 6, 8, 12, 16)
 """Positions of the target passes that are timed; what lies between is interpolated."""
 
@@ -53,23 +56,24 @@ def measure_costs(
 ) -> Costs:
     """Medians over `repeats` rounds that visit every width in turn.
 
-    context: ids to stand behind, at least one; cut where the widest pass would not fit behind it. Closes `drafter`.
+    context: ids to stand behind, at least one; cut where the passes would not fit behind it. Closes `drafter`.
     """
-    context = list(context)[: target.limit - max(widths)]
-    target.extend(context, keep=0)
+    growth = repeats + 1 if drafter is not None else 0
+    tokens = list(context)[: max(1, target.limit - max(*widths, DRAFTED + 1) - growth)]
+    hidden = target.extend(tokens[:-1], keep=0).hidden
     times: dict[int, list[float]] = {n: [] for n in widths}
     steps: list[float] = []
     try:
         if drafter is not None:
-            drafter.prefill(context[:-1])
+            drafter.prefill(tokens[:-1], hidden)
         for _ in range(repeats + 1):
             for n in widths:
                 start = clock()
-                target.extend(context + context[:1] * n, keep=n)
+                target.extend(tokens + tokens[:1] * (n - 1), keep=n)
                 times[n].append(clock() - start)
-                target.rollback(len(context))
+                target.rollback(len(tokens) - 1)
             if drafter is not None:
-                steps += _draft_steps(drafter, context, clock)
+                steps += _draft_steps(target, drafter, tokens, clock)
     finally:
         if drafter is not None:
             drafter.close()
@@ -78,10 +82,16 @@ def measure_costs(
     return Costs(passes, median(steps[1:]) if len(steps) > 1 else 0.0)
 
 
-def _draft_steps(drafter: Drafter, context: list[int], clock: Callable[[], float]) -> list[float]:
-    """Seconds per draft step of one proposal of four, in a list that is empty if nothing was drafted."""
+def _draft_steps(target: Session, drafter: Drafter, tokens: list[int], clock: Callable[[], float]) -> list[float]:
+    """Seconds per draft step of one proposal, in a list that is empty if nothing was drafted.
+
+    A round like any other in which nothing was accepted: `tokens` grows by one.
+    """
     start = clock()
-    draft = drafter.propose(context, 4, SeededCoin(0))
+    draft = drafter.propose(tokens, DRAFTED, SeededCoin(0))
     spent = clock() - start
-    drafter.observe(context, Verdict(0, context[-1], Fate.RESAMPLED, ()))
+    hidden = target.extend([*tokens, *draft.tokens], keep=0).hidden
+    tokens.append(tokens[0])
+    target.rollback(len(tokens) - 1)
+    drafter.observe(tokens, Verdict(0, tokens[-1], Fate.RESAMPLED, ()), hidden)
     return [spent / draft.steps] if draft.steps else []

@@ -61,6 +61,12 @@ def usable_cpus(cgroup: Path = CGROUP) -> int:
     return max(1, min(cpus, -(-quota[0] // quota[1]))) if quota else cpus
 
 
+def multiplies_bfloat16() -> bool:
+    """True if the processor has instructions for matrices of bfloat16: only then is it faster than float32."""
+    asked: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
+    return any(asked.get(name, False) for name in ("amx_bf16", "avx512_bf16", "bf16"))
+
+
 def limit_threads() -> None:
     """Lets torch use no more threads than there are processors for it: in a container it counts the host's."""
     torch.set_num_threads(min(torch.get_num_threads(), usable_cpus()))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 import torch
+from torch import Tensor
 
 from specdemo.core.protocols import Pass
 from specdemo.core.sampling import Coin
@@ -47,14 +48,14 @@ class Steady:
         self.session, self.seconds, self.steps = session, seconds, steps
         self.closed = False
 
-    def prefill(self, tokens: Sequence[int]) -> None:
+    def prefill(self, tokens: Sequence[int], hidden: Tensor | None = None) -> None:
         pass
 
     def propose(self, tokens: Sequence[int], gamma: int, coin: Coin) -> Draft:
         self.session.now += self.seconds
         return Draft((1,) * self.steps, steps=self.steps)
 
-    def observe(self, tokens: Sequence[int], verdict: Verdict) -> None:
+    def observe(self, tokens: Sequence[int], verdict: Verdict, hidden: Tensor | None = None) -> None:
         pass
 
     def close(self) -> None:
@@ -79,7 +80,10 @@ def test_without_steps_a_draft_costs_nothing() -> None:
 def test_context_near_the_limit_is_cut() -> None:
     session = Slow(limit=20)
     measure_costs(session, None, (1,) * 19, lambda: session.now, widths=(1, 16))
-    assert len(session) == 4
+    assert len(session) == 3
+    drafter = Steady(session := Slow(limit=30), 1.0, 1)
+    measure_costs(session, drafter, (1,) * 29, lambda: session.now, widths=(1, 16))
+    assert len(session) < 30
 
 
 def test_drafter_is_closed_when_the_target_fails() -> None:

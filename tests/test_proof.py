@@ -1,7 +1,9 @@
-"""Greedy output equals the target's own, token for token, in float32: every drafter, every γ.
+"""Greedy output equals the target's own, token for token: every drafter, every γ, in float32 and in exact bfloat16.
 
 `make proof` runs the whole; the tests keep a cut of it.
 """
+
+from dataclasses import replace
 
 import pytest
 from tiny_models import save, tiny
@@ -23,16 +25,14 @@ def shallow(kind: str):
     return tiny(kind, **one_layer)
 
 
-def differing(pair, prompt: str, tokens: int, drafters, knobs=()) -> list[str]:
+def differing(pair, prompt: str, tokens: int, drafters, knobs=(), gammas=GAMMAS, exact=False) -> list[str]:
     """The lanes whose greedy text is not the baseline's."""
-    plain = RunConfig(prompt=prompt, drafter="none", gamma=0, max_new_tokens=tokens)
+    plain = RunConfig(prompt=prompt, drafter="none", gamma=0, max_new_tokens=tokens, exact=exact)
     configs = {"baseline": plain}
     for drafter in drafters:
-        for gamma in GAMMAS:
+        for gamma in gammas:
             given = knobs if drafter == "layer-skip" else ()
-            configs[f"{drafter} γ{gamma}"] = RunConfig(
-                prompt=prompt, drafter=drafter, gamma=gamma, max_new_tokens=tokens, knobs=given
-            )
+            configs[f"{drafter} γ{gamma}"] = replace(plain, drafter=drafter, gamma=gamma, knobs=given)
     done = collect(lanes.open_race(pair, configs)).lanes
     golden = done["baseline"].tokens
     assert len(set(golden)) >= 10, "a text that repeats itself proves nothing"
@@ -51,6 +51,13 @@ def test_tiny_models_of_three_architectures(kind, tmp_path):
 @pytest.mark.parametrize("prompt", [prompts.hero(), prompts.foil()], ids=lambda prompt: prompt.id)
 def test_the_real_model(real_pair, prompt):
     assert differing(real_pair, prompt.text, 24, ALONE) == []
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("prompt", [prompts.hero(), prompts.foil()], ids=lambda prompt: prompt.id)
+def test_the_real_model_in_exact_bfloat16(real_pair_in_bfloat16, prompt):
+    drafters = ("prompt-lookup", "layer-skip", "random", "oracle")
+    assert differing(real_pair_in_bfloat16, prompt.text, 24, drafters, gammas=(1, 4, 7), exact=True) == []
 
 
 @pytest.mark.real

@@ -62,7 +62,7 @@ class SessionDrafter:
         self._min_confidence = min_confidence
         self._end_tokens = frozenset(end_tokens)
 
-    def prefill(self, tokens: Sequence[int]) -> None:
+    def prefill(self, tokens: Sequence[int], hidden: Tensor | None = None) -> None:
         if len(tokens) <= self._session.limit:
             self._session.extend(tokens, keep=0)
 
@@ -86,14 +86,18 @@ class SessionDrafter:
             known.append(int(q.argmax()) if self._argmax else coin.draw(q[0]))
             # If this one is kept the run is over, so what would follow is wasted. It stays in the proposal and is
             # tested like any other; only the length of the block depends on it, which no rule's law depends on.
-            if known[-1] in self._end_tokens:
+            if known[-1] in self._end_tokens or not self._goes_on(logits):
                 break
         drafted = tuple(known[len(tokens) :])
         # The rows that were drawn from are the rows handed on: same numbers, same float32.
         rows = torch.cat(laws) if drafted and not self._argmax else None
         return Draft(drafted, rows, source=self._source, steps=steps)
 
-    def observe(self, tokens: Sequence[int], verdict: Verdict) -> None:
+    def _goes_on(self, logits: Tensor) -> bool:
+        """Whether another token is worth a step, from the logits of the one just drawn; never from that token."""
+        return True
+
+    def observe(self, tokens: Sequence[int], verdict: Verdict, hidden: Tensor | None = None) -> None:
         # The last committed token has not been read in its place; behind it nothing may stay.
         self._session.rollback(min(len(self._session), len(tokens) - 1))
 

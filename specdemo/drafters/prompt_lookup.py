@@ -5,6 +5,8 @@ Knows the committed ids and nothing else: no model, no law. Saxena, "Prompt Look
 
 from collections.abc import Sequence
 
+from torch import Tensor
+
 from specdemo.core.protocols import Drafter
 from specdemo.core.sampling import Coin
 from specdemo.core.verify import Draft, Verdict
@@ -36,23 +38,31 @@ class PromptLookup:
         self._follows: dict[tuple[int, ...], int] = {}
         self._indexed = 1
 
-    def prefill(self, tokens: Sequence[int]) -> None:
+    def prefill(self, tokens: Sequence[int], hidden: Tensor | None = None) -> None:
         self._index(tokens)
 
     def propose(self, tokens: Sequence[int], gamma: int, coin: Coin) -> Draft:
         """Up to `gamma` copied ids. `source` is "lookup at i (n=k)": the match is tokens[i : i+k]."""
+        found = self.match(tokens)
+        if found is None:
+            return Draft(source="lookup: no match", steps=1)
+        n, behind = found
+        copied = self._usable(_copy(tokens, behind, n, gamma))
+        source = f"lookup at {behind - n} (n={n})"
+        if len(copied) < min(self._min_draft, gamma):
+            return Draft(source=f"{source}, too short", steps=1, skipped=len(copied))
+        return Draft(copied, source=source, steps=1)
+
+    def match(self, tokens: Sequence[int]) -> tuple[int, int] | None:
+        """(n, the index behind the earlier place) of the match that `propose` copies from; None if there is none."""
         self._index(tokens)
         for n in self._sizes:
             behind = self._follows.get(tuple(tokens[-n:])) if n < len(tokens) else None
             if behind is not None:
-                found = self._usable(_copy(tokens, behind, n, gamma))
-                source = f"lookup at {behind - n} (n={n})"
-                if len(found) < min(self._min_draft, gamma):
-                    return Draft(source=f"{source}, too short", steps=1, skipped=len(found))
-                return Draft(found, source=source, steps=1)
-        return Draft(source="lookup: no match", steps=1)
+                return n, behind
+        return None
 
-    def observe(self, tokens: Sequence[int], verdict: Verdict) -> None:
+    def observe(self, tokens: Sequence[int], verdict: Verdict, hidden: Tensor | None = None) -> None:
         self._index(tokens)
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ Knows V. Does not look at the text.
 from collections.abc import Sequence
 
 import torch
+from torch import Tensor
 
 from specdemo.core.protocols import Drafter
 from specdemo.core.sampling import Coin
@@ -24,14 +25,14 @@ class RandomDrafter:
     def __init__(self, vocabulary: int) -> None:
         self._law = torch.full((vocabulary,), 1.0 / vocabulary)
 
-    def prefill(self, tokens: Sequence[int]) -> None:
+    def prefill(self, tokens: Sequence[int], hidden: Tensor | None = None) -> None:
         pass
 
     def propose(self, tokens: Sequence[int], gamma: int, coin: Coin) -> Draft:
         drawn = tuple(coin.draw(self._law) for _ in range(gamma))
         return Draft(drawn, self._law.expand(gamma, -1), source="random", steps=gamma)
 
-    def observe(self, tokens: Sequence[int], verdict: Verdict) -> None:
+    def observe(self, tokens: Sequence[int], verdict: Verdict, hidden: Tensor | None = None) -> None:
         pass
 
     def close(self) -> None:

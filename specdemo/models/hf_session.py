@@ -6,7 +6,7 @@ removes nothing, `logits_to_keep=0` keeps all rows.
 """
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import signature
 from typing import Any
@@ -18,70 +18,36 @@ from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
 from specdemo.core.protocols import Pass
 from specdemo.errors import SettingError
-
-CHUNK = 512
-"""Most tokens in one forward pass: bounds the memory of a long prompt."""
+from specdemo.models.session import ModelSession
 
 NO_TABLE = 1 << 20
 """Context limit of a model whose config names none (BLOOM's ALiBi, recurrent ones): only memory bounds it."""
 
 
-class HFSession:
+class HFSession(ModelSession):
     """`core.protocols.Session` over a causal language model, one sequence, nothing padded.
 
     vocabulary: V; the columns behind it are padding of the embedding table and are cut off, so they never win.
     """
 
     def __init__(self, model: Any, vocabulary: int) -> None:
+        super().__init__(vocabulary, context_limit(model))
         self._model = model
-        self._device = model.device
-        self._vocabulary = vocabulary
-        self._limit = context_limit(model)
         self._chooses_rows = "logits_to_keep" in signature(model.forward).parameters
         self._cache = _new_cache(model)
-        self._tokens: list[int] = []
-
-    @property
-    def limit(self) -> int:
-        return self._limit
-
-    def __len__(self) -> int:
-        return len(self._tokens)
-
-    @torch.inference_mode()
-    def extend(self, tokens: Sequence[int], keep: int) -> Pass:
-        """Logits `[keep, V]` in the model's dtype and hidden `[keep, H]`, which is what the head read; no gradients."""
-        old, total = len(self._tokens), len(tokens)
-        if total - old < keep or list(tokens[:old]) != self._tokens:
-            raise ValueError("the cache is no prefix of the sequence, or too few tokens are new")
-        if total > self._limit:
-            raise IndexError(f"{total} tokens do not fit {self._limit} positions")
-        chunks = [list(tokens[start : min(start + CHUNK, total)]) for start in range(old, total, CHUNK)]
-        passes, left = [], total - old
-        for chunk in chunks:
-            left -= len(chunk)
-            passes.append(self._feed(chunk, rows=min(len(chunk), max(0, keep - left))))
-        return _joined(passes) if passes else Pass(torch.empty(0, self._vocabulary))
 
     def _feed(self, chunk: list[int], rows: int) -> Pass:
-        """One forward pass. The head reads the last `rows` positions only."""
+        """The head reads the last `rows` positions only."""
         # None as an empty list of positions, for the number 0 would mean all.
-        last = rows or torch.empty(0, dtype=torch.long, device=self._device)
+        last = rows or torch.empty(0, dtype=torch.long, device=self._model.device)
         choice = {"logits_to_keep": last} if self._chooses_rows else {}
-        ids = torch.tensor([chunk], device=self._device)
-        with _head_inputs(self._model) as read:
+        ids = torch.tensor([chunk], device=self._model.device)
+        with _hidden_states(self._model) as read:
             logits = self._model(input_ids=ids, cache=self._cache, use_cache=True, **choice).logits
-        self._tokens += chunk
-        return Pass(_last(logits, rows)[:, : self._vocabulary], _last(read[0], rows))
+        return Pass(logits[0, logits.shape[1] - rows :, : self._vocabulary], read[0][0])
 
-    def rollback(self, length: int) -> None:
-        """Forgets everything past `length` tokens; ValueError outside 0 … len(self)."""
-        removed = len(self._tokens) - length
-        if not 0 <= removed <= len(self._tokens):
-            raise ValueError(f"cannot roll back to {length} of {len(self._tokens)}")
-        if removed:
-            self._cache.crop(-removed)
-            del self._tokens[length:]
+    def _forget(self, removed: int) -> None:
+        self._cache.crop(-removed)
 
 
 def context_limit(model: Any) -> int:
@@ -157,22 +123,11 @@ def _new_cache(model: Any) -> Cache:
 
 
 @contextmanager
-def _head_inputs(model: Any) -> Iterator[list[Tensor]]:
-    """Collects what the output head is given during a forward pass, whatever the architecture calls it."""
+def _hidden_states(model: Any) -> Iterator[list[Tensor]]:
+    """Collects the last hidden states `[1, n, H]` of a forward pass: what comes out below the output head."""
     read: list[Tensor] = []
-    hook = model.get_output_embeddings().register_forward_pre_hook(lambda _, inputs: read.append(inputs[0]))
+    hook = model.base_model.register_forward_hook(lambda _, inputs, out: read.append(out[0]))
     try:
         yield read
     finally:
         hook.remove()
-
-
-def _last(batch: Tensor, rows: int) -> Tensor:
-    """The last `rows` positions of a batch of one."""
-    return batch[0, batch.shape[1] - rows :]
-
-
-def _joined(passes: list[Pass]) -> Pass:
-    if len(passes) == 1:
-        return passes[0]
-    return Pass(torch.cat([p.logits for p in passes]), torch.cat([p.hidden for p in passes if p.hidden is not None]))

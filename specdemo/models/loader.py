@@ -10,10 +10,11 @@ import torch
 
 from specdemo.config import DTYPES, one_of
 from specdemo.errors import SettingError
-from specdemo.machine import limit_threads
+from specdemo.machine import limit_threads, multiplies_bfloat16
 from specdemo.models import checkpoint, hub
 from specdemo.models.dequantise import dequantise
 from specdemo.models.fetch import SMOLLM2_135M, fetch
+from specdemo.models.packed import can_pack
 from specdemo.models.pair import Loaded, Pair
 from specdemo.models.presets import EMBEDDED, EMBEDDED_KEY, Preset, is_folder, key_of, name_of, resolve
 from specdemo.models.progress import Cancel, Progress, never, silent, stop_if
@@ -33,8 +34,8 @@ def load_pair(
 ) -> Pair:
     """Loads a preset id, `TARGET,DRAFT` or a single `TARGET` (hub ids or local folders).
 
-    dtype "auto": float32 on a CPU; elsewhere bfloat16 where the device computes in it, else float16. The choice
-    never depends on a stopwatch, so the same machine always gives the same text.
+    dtype "auto": bfloat16 where the device computes in it; else float32 on a CPU and float16 elsewhere. The choice
+    asks for instructions and never depends on a stopwatch, so the same machine always gives the same text.
     device "auto": the GPU if there is one.
 
     Raises SettingError, FetchError or PairError with one sentence, or Cancelled. Leaves every global random
@@ -65,7 +66,7 @@ def choose_dtype(dtype: str, device: str) -> torch.dtype:
     one_of("dtype", dtype, DTYPES)
     if dtype == "auto":
         if device == "cpu":
-            return torch.float32
+            return torch.bfloat16 if multiplies_bfloat16() and can_pack(torch.bfloat16) else torch.float32
         return torch.bfloat16 if device == "cuda" and torch.cuda.is_bf16_supported() else torch.float16
     chosen: torch.dtype = getattr(torch, dtype)
     return chosen

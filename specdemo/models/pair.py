@@ -10,10 +10,12 @@ from typing import Any
 import torch
 from transformers import PreTrainedTokenizerFast
 
-from specdemo.core.protocols import Session
+from specdemo.core.protocols import Session, Tables
 from specdemo.errors import PairError
 from specdemo.machine import peak_memory
-from specdemo.models.hf_session import HFSession, can_roll_back, context_limit, first_layers, head_rows
+from specdemo.models.decoder import Decoder
+from specdemo.models.hf_session import HFSession, can_roll_back, context_limit, head_rows
+from specdemo.models.packed import linear
 from specdemo.models.presets import Preset
 from specdemo.models.quantise import Quantised, quantise, tensor_bytes
 from specdemo.models.text import Text, special_ids
@@ -67,8 +69,9 @@ class Pair:
             self.require_rollback()
             if refusal := can_roll_back(draft.model):
                 raise PairError(refusal, name=draft.name)
-        self._target: Any = target.model
-        self._draft: Any = draft.model if draft else None
+        self._model: Any = target.model
+        self._target = Decoder(target.model)
+        self._draft = Decoder(draft.model) if draft else None
         self._quantised: dict[str, Quantised] = {}
 
     @property
@@ -78,27 +81,46 @@ class Pair:
     @property
     def model(self) -> Any:
         """The target itself, a transformers model: to compare with transformers itself, or to write training text."""
-        return self._target
+        return self._model
+
+    @property
+    def path(self) -> str:
+        """How the target's passes are made: see `Decoder`."""
+        return self._target.path
 
     @property
     def limit(self) -> int:
         """The target's context length in tokens."""
-        return context_limit(self._target)
+        return context_limit(self._model)
 
-    def target(self) -> HFSession:
-        return HFSession(self._target, self.vocabulary)
+    def target(self) -> Session:
+        return self._target.session(self.vocabulary)
+
+    def exact_target(self) -> Session:
+        """The target in passes of one width, whose logits are the same bits wherever a token stands.
+
+        PairError if they are not, here.
+        """
+        session = self._target.exact_session(self.vocabulary)
+        if session is None:
+            raise PairError("not_exact", name=self.target_name)
+        return session
 
     def draft(self) -> Session:
         if self._draft is None:
             raise PairError("no_draft", name=self.target_name)
-        return HFSession(self._draft, self.vocabulary)
+        return self._draft.session(self.vocabulary)
 
     def prefix(self, layers: int) -> Session:
         self.require_rollback()
-        return HFSession(first_layers(self._target, layers), self.vocabulary)
+        return self._target.prefix(layers, self.vocabulary)
 
     def quantised(self, scheme: str) -> Session:
         return HFSession(self._copy(scheme).model, self.vocabulary)
+
+    def tables(self) -> Tables:
+        embedding, head = self._model.get_input_embeddings(), self._model.get_output_embeddings()
+        return Tables(embedding.weight.detach(), head.weight.detach(), linear)
 
     def quantised_report(self, scheme: str) -> QuantisedReport:
         """What the copy is; makes it if need be."""
@@ -123,13 +145,13 @@ class Pair:
     def close(self) -> None:
         """Lets go of the quantised copies and the models. The pair cannot be used afterwards."""
         self._quantised.clear()
-        self._target = self._draft = None
+        del self._model, self._target, self._draft
         if self.device == "cuda":
             torch.cuda.empty_cache()
 
     def _copy(self, scheme: str) -> Quantised:
         if scheme not in self._quantised:
-            self._quantised[scheme] = quantise(self._target, scheme, self.target_name)
+            self._quantised[scheme] = quantise(self._model, scheme, self.target_name)
         return self._quantised[scheme]
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from specdemo.core.protocols import Pass
+from specdemo.core.protocols import Pass, Tables
+from specdemo.errors import PairError
 
 Table = Callable[[Sequence[int]], Tensor]
 """From the whole context (one id or more) to the logits `[V]` of the next token."""
@@ -116,3 +117,7 @@ class ToyAccess:
 
     def quantised(self, scheme: str) -> ToySession:
         return self.draft()
+
+    def tables(self) -> Tables:
+        """PairError: a table model has no hidden states."""
+        raise PairError("no_hidden_states", name=self.name)

@@ -1,6 +1,8 @@
 """Pairs of tiny models in local folders: what is loaded, what is refused and in which words."""
 
+import gc
 import json
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from tokenizers_for_tests import LINES, byte_fallback, byte_level
 from transformers import GenerationConfig, PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
 from specdemo.errors import Cancelled, FetchError, PairError, SettingError
-from specdemo.models import checkpoint, hf_session
+from specdemo.models import checkpoint, hf_session, loader
 from specdemo.models.loader import Pair, choose_device, choose_dtype, load_pair
 
 IDS = 259
@@ -242,8 +244,17 @@ def test_each_dtype_decodes(target: str, dtype: str) -> None:
     assert pair.rollback_refusal is None
 
 
-def test_auto_is_float32_on_a_cpu_and_half_precision_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert choose_dtype("auto", "cpu") == torch.float32
+def test_auto_is_half_precision_where_the_device_computes_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for instructions, packs, expected in (
+        ({"avx512_bf16": True}, True, torch.bfloat16),
+        ({"amx_bf16": True}, True, torch.bfloat16),
+        ({"amx_bf16": True}, False, torch.float32),
+        ({"avx512_bf16": False, "avx2": True}, True, torch.float32),
+        ({}, True, torch.float32),
+    ):
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda found=instructions: found)
+        monkeypatch.setattr(loader, "can_pack", lambda dtype, packs=packs: packs)
+        assert choose_dtype("auto", "cpu") == expected
     assert choose_dtype("auto", "mps") == torch.float16
     for there, expected in ((True, torch.bfloat16), (False, torch.float16)):
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda there=there: there)
@@ -271,9 +282,10 @@ def test_a_cancel_ends_the_load_between_stages(target: str, draft: str) -> None:
 
 def test_closing_lets_go_of_the_models(target: str, draft: str) -> None:
     pair = load_pair(f"{target},{draft}")
+    models = [weakref.ref(pair.model), weakref.ref(pair._draft)]
     pair.close()
-    assert pair.model is None
-    assert pair._draft is None
+    gc.collect()
+    assert [model() for model in models] == [None, None]
 
 
 def test_the_clock_runs_and_memory_is_counted(target: str) -> None:

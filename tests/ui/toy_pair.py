@@ -67,7 +67,7 @@ class ToyPair(ToyAccess):
     """delay_s: of every pass of the target. fail: called before every pass, to raise what a test wants."""
 
     preset = Preset("toy", "toy", "toy")
-    dtype, device, target_name, draft_name = "float32", "cpu", "toy", None
+    dtype, device, path, target_name, draft_name = "float32", "cpu", "plain", "toy", None
     target_bytes = draft_bytes = 0
     end_tokens = (END,)
 

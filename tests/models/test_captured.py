@@ -1,0 +1,89 @@
+"""Recorded passes, with a recording that any device can make: the same text, and inputs that are really replaced."""
+
+import pytest
+import torch
+from test_llama import KINDS, LIMIT, PROMPT, close, lean, made
+from tiny_models import ROWS
+
+from specdemo.models.captured import Captured, Run
+from specdemo.models.llama import llama
+from specdemo.models.llama_session import LlamaSession
+
+torch.set_grad_enabled(False)
+
+
+class Recorder:
+    """Counts recordings; each replay fills the same tensors, as a graph does."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def __call__(self, run: Run) -> Run:
+        self.made += 1
+        outputs = run()
+
+        def replay() -> tuple[torch.Tensor, torch.Tensor]:
+            for kept, new in zip(outputs, run(), strict=True):
+                kept.copy_(new)
+            return outputs
+
+        return replay
+
+
+def test_replayed_passes_say_what_eager_ones_say_also_after_a_rollback() -> None:
+    model, recorder = made(KINDS["qwen3"]), Recorder()
+    captured = LlamaSession(Captured(llama(model), recorder), ROWS, LIMIT, 1)
+    eager = lean(model, 1)
+    seen = []
+    for end, keep, back in (
+        (60, 0, 60),
+        (61, 1, 61),
+        (66, 5, 63),
+        (68, 5, 68),
+        (69, 1, 69),
+        (150, 3, 100),
+        (101, 1, 101),
+    ):
+        a, b = captured.extend(PROMPT[:end], keep), eager.extend(PROMPT[:end], keep)
+        seen.append((a, b))
+        for session in (captured, eager):
+            session.rollback(back)
+    for a, b in seen:  # all of them at the end: a later pass must not have written into an earlier answer
+        assert a.hidden is not None
+        assert b.hidden is not None
+        assert close(a.hidden, b.hidden)
+        assert a.logits.numel() == 0 or close(a.logits, b.logits)
+    assert recorder.made == 4, "one for each width and number of rows, whatever the position"
+
+
+def test_a_cache_that_has_moved_is_recorded_anew() -> None:
+    model, recorder = made(KINDS["llama"]), Recorder()
+    session, eager = LlamaSession(Captured(llama(model), recorder), ROWS, LIMIT, 1), lean(model, 1)
+    long = PROMPT * 8
+    for end in (500, 501, 502, 1100, 1101, 1102):
+        a, b = session.extend(long[:end], 1), eager.extend(long[:end], 1)
+        assert close(a.logits, b.logits)
+    assert recorder.made == 5
+
+
+def test_a_pass_that_cannot_be_recorded_runs_as_it_is_and_says_why() -> None:
+    def refuse(run: Run) -> Run:
+        raise RuntimeError("operation not permitted when stream is capturing\nmore")
+
+    model = made(KINDS["llama"])
+    runner = Captured(llama(model), refuse)
+    session, eager = LlamaSession(runner, ROWS, LIMIT, 1), lean(model, 1)
+    for end in (20, 21, 25):
+        assert close(session.extend(PROMPT[:end], 1).logits, eager.extend(PROMPT[:end], 1).logits)
+    assert runner.refusal == "operation not permitted when stream is capturing"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_graphs_on_a_gpu_say_what_eager_passes_say() -> None:
+    from specdemo.models.captured import graph
+
+    model = made(KINDS["llama"]).to("cuda")
+    session, eager = LlamaSession(Captured(llama(model), graph), ROWS, LIMIT, 1), lean(model, 1)
+    for end, keep in ((60, 0), (61, 1), (62, 1), (67, 5), (72, 5), (73, 1)):
+        a, b = session.extend(PROMPT[:end], keep), eager.extend(PROMPT[:end], keep)
+        assert keep == 0 or close(a.logits, b.logits)
