@@ -12,10 +12,16 @@ export class Buffer {
   }
 
   clear() {
-    this.text = "";
+    this.parts = [];
     this.lines = 0;
     this.open = 0;
     this.started = 0;
+  }
+
+  /** All of the text. A string that grows by `+=` would be copied at every look at it. */
+  get text() {
+    if (this.parts.length > 1) this.parts = [this.parts.join("")];
+    return this.parts[0] ?? "";
   }
 
   /** True once every lane that has started has ended. */
@@ -24,8 +30,8 @@ export class Buffer {
   }
 
   /**
-   * Takes in a value of the stage. Returns what its first line says, or null if it brings nothing: no new line, or
-   * lines with a gap before them.
+   * Takes in a value of the stage. Returns what its first line says and the lines that are `news`, or null if it brings
+   * nothing: no new line, or lines with a gap before them.
    */
   receive(value) {
     const end = value.indexOf("\n");
@@ -42,7 +48,7 @@ export class Buffer {
     }
     const news = value.slice(last + 1);
     this.append(news);
-    return news === "" ? null : named;
+    return news === "" ? null : { ...named, news };
   }
 
   // Lines begin so only if they are events: text has no line feeds.
@@ -56,6 +62,6 @@ export class Buffer {
       } else if (text.startsWith(FINISHED, at)) this.open--;
       at = end + 1;
     }
-    this.text += text;
+    if (text !== "") this.parts.push(text);
   }
 }

@@ -1,13 +1,14 @@
 // The player with a bar of runs above it: recorded ones, the visitor's own, and what can be done with the one on show.
 
-import { h, patch } from "../player/dom.js";
-import { drafterName } from "../player/facts.js";
+import { patch } from "../player/dom.js";
 import { translator } from "../player/labels.js";
 import { language, query, readTheme, said, watchLanguage, watchTheme } from "./address.js";
 import { Buffer } from "./buffer.js";
+import { watchDock } from "./dock.js";
 import { choose, save } from "./files.js";
+import { Guide } from "./guide.js";
+import { reel } from "./reel.js";
 import { Runs, recorded } from "./runs.js";
-import { tool } from "./tools.js";
 
 const TRACE = "application/x-ndjson";
 
@@ -35,16 +36,19 @@ export class Stage {
     this.shown = { buffer: this.live, source: "", key: "" };
     this.problem = null;
     this.mount = mount;
+    this.guide = new Guide(this);
     this.present(query().view === "present");
     this.bar.addEventListener("click", (event) => this.clicked(event));
     this.bar.addEventListener("change", (event) => this.picked(event.target));
     this.watch("value", () => this.received(props.value));
     document.addEventListener("keydown", (event) => event.key === "Escape" && document.body.classList.contains("sp-present") && this.present(false));
+    whenThere("#dock", (dock) => watchDock(this.element, dock));
     watchLanguage((lang) => this.setLanguage(lang));
     watchTheme(() => this.drawFigure());
     this.setLanguage(this.t.language);
     if (query().trace) this.recordedRun(query().trace);
     else this.received(props.value);
+    this.guide.begin();
   }
 
   /** The player anew, for a projector or not, with the run on show from its start. */
@@ -56,8 +60,9 @@ export class Stage {
       lang: this.t.language,
       view: on ? "present" : "full",
       verify_source: this.verify_source,
+      onPosition: () => this.guide.moved(),
     });
-    if (this.text) this.player.feed(this.whole ? this.recording() : this.text);
+    if (this.shown.buffer.lines) this.player.feed(this.whole ? this.recording() : this.text);
   }
 
   /** The trace on show, and whether all of its lanes have ended. */
@@ -77,6 +82,7 @@ export class Stage {
   setLanguage(lang) {
     this.t.setLanguage(lang);
     this.player.setLanguage(this.t.language);
+    this.guide.draw();
     this.draw();
     this.drawFigure();
   }
@@ -89,7 +95,9 @@ export class Stage {
     const live = named.source === "live";
     const key = live ? `run ${named.run}` : `trace ${named.run}`;
     // A new run takes the stage; after that the reader may have put something else there.
-    if (named.run !== before || key === this.shown.key) this.show(this.live, named.source, key);
+    if (named.run !== before || key !== this.shown.key) {
+      if (named.run !== before) this.show(this.live, named.source, key);
+    } else this.player.more(named.news);
     if (live && this.live.whole) this.finished(key);
   }
 
@@ -128,6 +136,18 @@ export class Stage {
     const answer = await this.ask(name, argument);
     if (answer.text) this.show(new Buffer(answer.text), name, key);
     this.complain(answer.problem || null);
+  }
+
+  /** A recorded run for `put`: the one on show, else the server's; null if it has none. */
+  async load(id) {
+    const key = `trace ${id}`;
+    if (key === this.shown.key) return { key, buffer: this.shown.buffer };
+    const { text } = await this.ask("recorded_run", id);
+    return text ? { key, buffer: new Buffer(text) } : null;
+  }
+
+  put({ key, buffer }) {
+    if (key !== this.shown.key) this.show(buffer, "recorded_run", key);
   }
 
   /** Shows what is wrong, or with null nothing any more. */
@@ -178,6 +198,10 @@ export class Stage {
     this.figure({ text: this.recording(), language: this.t.language, theme: readTheme() });
   }
 
+  do_tour() {
+    this.guide.start();
+  }
+
   do_present() {
     this.present(true);
     this.element.querySelector(".sd-stage")?.focus();
@@ -220,61 +244,13 @@ export class Stage {
     return Object.fromEntries(Object.entries(this.texts).map(([lang, table]) => [lang, fill(table[key])]));
   }
 
+  say(key) {
+    return this.texts[this.t.language][`ui.page.${key}`];
+  }
+
   draw() {
-    const say = (key) => this.texts[this.t.language][`ui.page.${key}`];
-    const whole = this.whole;
-    const parts = [
-      this.recordedRuns(say),
-      this.ownRuns(say, whole),
-      h(
-        "div",
-        { class: "sp-tools", role: "group", "aria-label": say("tools") },
-        tool("figure", say("figure"), { disabled: !whole }),
-        tool("present", say("present"), { disabled: !this.text, title: say("present_hint") }),
-        tool("save", say("save"), { disabled: !this.text }),
-        tool("open", say("open")),
-        tool("page", say("page"), { disabled: !whole }),
-      ),
-      this.problem ? h("p", { class: "sp-line sp-line-bad", role: "alert" }, h("span", {}, this.problem[this.t.language]), tool("clear", say("close"))) : null,
-    ];
-    patch(this.bar, parts.filter(Boolean));
-  }
-
-  recordedRuns(say) {
-    const current = this.shown.key.startsWith("trace ") ? this.shown.key.slice(6) : "";
-    return h(
-      "label",
-      { class: "sp-recorded" },
-      h("span", {}, say("recorded")),
-      h(
-        "select",
-        { name: "trace", value: current },
-        h("option", { value: "" }, say("recorded_choose")),
-        this.traces.map(({ id, titles }) => h("option", { value: id }, titles[this.t.language] || id)),
-      ),
-    );
-  }
-
-  ownRuns(say, whole) {
-    if (this.runs.list.length === 0) return null;
-    return h(
-      "div",
-      { class: "sp-runs", role: "group", "aria-label": say("own") },
-      h("span", { class: "sp-runs-label", "aria-hidden": "true" }, say("own")),
-      this.runs.list.map((run) => this.ownRun(run, say, whole)),
-    );
-  }
-
-  ownRun(run, say, whole) {
-    const { drafter, gamma, sampling } = run.settings;
-    const title = `#${run.number} ${drafterName(drafter, this.t)} γ ${gamma} T ${sampling.temperature}`;
-    const pressed = this.shown.key === `own ${run.number}`;
-    const race = h("button", { type: "button", class: "sp-race", "data-do": "race", "data-run": run.number, title: say("race"), "aria-label": `${say("race")} #${run.number}` }, "⇄");
-    return h(
-      "span",
-      { class: "sp-run" },
-      h("button", { type: "button", "data-do": "own", "data-run": run.number, "aria-pressed": String(pressed) }, title),
-      pressed || !whole || this.shown.source === "raced_runs" ? null : race,
-    );
+    const { t, traces, shown, runs, whole, problem } = this;
+    const tours = this.guide.tour.steps.length > 0;
+    patch(this.bar, reel({ t, traces, shown, runs: runs.list, whole, problem, tours, say: (key) => this.say(key) }));
   }
 }

@@ -3,6 +3,7 @@
 import { h } from "../player/dom.js";
 
 const PATHS = {
+  tour: "M3 1.5h1.6v1.2H13l-2 3 2 3H4.6v5.8H3z",
   figure: "M2 2h1.6v10.4H14V14H2zM5 9.5 7.7 6l2.3 2 3.2-4.6 1.3.9-4.2 6.2-2.3-2-1.4 1.9z",
   present: "M1.5 2.5h13v8.6H8.7v1.6l2.6 1.8H4.7l2.6-1.8v-1.6H1.5zm1.4 1.4v5.8h10.2V3.9z",
   save: "M7.2 2h1.6v6l2.3-2.3 1.1 1.1L8 11 3.8 6.8l1.1-1.1L7.2 8zM3 12.4h10V14H3z",

@@ -8,6 +8,13 @@ import { goal, lengthSeries, longest, raceSeries, roundSeries, roundUp } from ".
 import { roundsShown, shortSeconds, slowest } from "./series.js";
 
 const HEIGHT = { race: 210, rounds: 150, lengths: 130 };
+const SERIES = {
+  race: ({ state }) => raceSeries(state),
+  rounds: ({ race }) => roundSeries(race.speculative),
+  lengths: ({ race }) => lengthSeries(race.speculative),
+};
+// A canvas costs more than all the rest of a page: one at a time, with room for other work in between.
+const GAP_MS = 80;
 const LINES = [
   { ink: "--sd-accent", width: 3, dash: [] },
   { ink: "--sd-q", width: 3, dash: [2, 4] },
@@ -24,6 +31,8 @@ export class Charts {
     this.plots = {};
     this.width = 0;
     this.inks = new Map();
+    this.due = new Set();
+    this.timer = null;
   }
 
   box(name) {
@@ -52,16 +61,24 @@ export class Charts {
     );
   }
 
-  /** Draws the state; call after the nodes are in the page. */
+  /** Draws the state soon, one chart after the other; call after the nodes are in the page. */
   update(model) {
+    this.model = model;
     if (!this.uPlot || !this.width) return;
-    this.draw("race", raceSeries(model.state), model);
-    this.draw("rounds", roundSeries(model.race.speculative), model);
-    this.draw("lengths", lengthSeries(model.race.speculative), model);
+    for (const name of Object.keys(HEIGHT)) this.due.add(name);
+    if (this.timer === null) this.tick();
+  }
+
+  tick() {
+    const [name] = this.due;
+    this.timer = null;
+    if (name === undefined) return;
+    this.due.delete(name);
+    this.draw(name, SERIES[name](this.model), this.model);
+    this.timer = this.root.ownerDocument.defaultView.setTimeout(() => this.tick(), GAP_MS);
   }
 
   draw(name, data, model) {
-    this.model = model;
     const signature = name === "race" ? model.state.lanes.map(({ lane }) => `${lane.name}${lane.baseline}`).join() : "";
     const { width } = this;
     const plot = this.plots[name];
@@ -89,6 +106,7 @@ export class Charts {
   }
 
   destroy() {
+    if (this.timer !== null) this.root.ownerDocument.defaultView.clearTimeout(this.timer);
     for (const { chart } of Object.values(this.plots)) chart.destroy();
     this.plots = {};
   }

@@ -34,14 +34,14 @@ function title(round, t) {
 }
 
 /** Columns of the widest round that the lane may have, so that the grid keeps its size. */
-export function columnsOf(lane) {
-  return Math.max(2, (lane?.lane.started?.gamma ?? 4) + 1);
+export function columnsOf(lane, header) {
+  return Math.max(2, (lane?.lane.started?.gamma ?? header?.settings?.gamma ?? 4) + 1);
 }
 
 /** The cells, two rows; `reveal` tells which of them to show yet (see walk.js), all by default. */
 export function grid(model, lane, round, reveal = () => true) {
   const { t } = model;
-  const columns = columnsOf(lane);
+  const columns = columnsOf(lane, model.header);
   const at = [...Array(columns).keys()];
   return h(
     "div",
@@ -97,7 +97,8 @@ function cell({ t, ui, race }, lane, round, token, shown) {
   );
 }
 
-function caption(round, lane, { t, timeline }) {
+/** What became of a round, as one sentence. */
+export function caption(round, lane, { t, timeline }) {
   const { judged, drafted } = round;
   const greedy = lane.started.greedy;
   const last = slotOf(round, LAST, timeline);

@@ -8,13 +8,14 @@ import { why } from "./why.js";
 
 /** The hero panel. */
 export function hero(model) {
+  const noted = note(model);
   return h(
     "header",
-    { class: "sd-hero sd-panel" },
+    { class: `sd-hero sd-panel${noted ? " sd-noted" : ""}` },
     runningLine(model),
     headline(model),
     subline(model),
-    h("p", { class: "sd-notes" }, note(model)),
+    h("p", { class: "sd-notes" }, noted),
   );
 }
 

@@ -8,21 +8,41 @@ const GHOSTS = ["current", "all", "none"];
 
 /** All lanes. `texts` gives the kept node of a lane's text. */
 export function lanes(model, texts) {
-  const { t, state } = model;
+  const { t, state, header } = model;
+  const missing = (header?.settings?.drafter === "none" ? 1 : 2) - state.lanes.length;
   const goal = Math.max(1, ...state.lanes.map(expected));
   const drafting = state.lanes.filter(({ lane }) => !lane.baseline).length;
   return h(
     "div",
     { class: "sd-lanes sd-panel" },
     state.lanes.map((lane) => laneView(model, lane, goal, drafting > 1, texts(lane.lane))),
-    state.lanes.length === 0 ? h("p", { class: "sd-empty" }, t("lanes.empty")) : null,
+    missing > 0 ? Array.from({ length: missing }, (_, i) => roomForLane(i === 0 && missing > 1 ? t("lanes.empty") : "")) : null,
     h("div", { class: "sd-lanes-foot" }, h("span", { class: "sd-hint" }, t("lanes.hint")), ghostSwitch(model)),
+    scene(model),
   );
+}
+
+// A lane that has not started yet has its place already, so that nothing moves when it does.
+function roomForLane(said) {
+  return h(
+    "div",
+    { class: "sd-lane" },
+    h("div", { class: "sd-lane-head" }, h("span", { class: "sd-lane-name" }, "\u00a0"), h("span", { class: "sd-lane-count" }, "\u00a0")),
+    h("div", { class: "sd-bar" }),
+    h("div", { class: "sd-text sd-empty" }, said),
+    h("p", { class: "sd-lane-note" }),
+  );
+}
+
+/** What a guide shows in the place of the lanes, which keep their room below it; null without one. */
+export function scene(model) {
+  if (!model.ui.scene) return null;
+  return h("section", { class: "sd-scene", "aria-label": model.t("scene.label") }, model.ui.scene(model));
 }
 
 /** One lane: `goal` is the number of tokens at which every progress bar is full. */
 export function laneView(model, state, goal, choosable, text) {
-  const { t, race } = model;
+  const { t, race, ui } = model;
   const { lane } = state;
   const focused = race.speculative?.lane === lane;
   return h(
@@ -31,7 +51,7 @@ export function laneView(model, state, goal, choosable, text) {
       class: `sd-lane${lane.baseline ? " sd-lane-baseline" : ""}`,
       "data-lane": lane.name,
       "aria-label": laneName(lane, t),
-      style: `--sd-lines:${linesFor(goal)}`,
+      inert: ui.scene !== null,
     },
     h(
       "div",
@@ -104,11 +124,6 @@ function ghostSwitch({ t, ui }) {
 export function expected({ lane }) {
   if (lane.finished) return lane.finished.tokens.length;
   return lane.started ? lane.started.max_new_tokens : 0;
-}
-
-// Room for the whole text where it is not long: a line takes about sixteen tokens.
-function linesFor(tokens) {
-  return Math.max(3, Math.min(6, Math.ceil(tokens / 16)));
 }
 
 function percentOf(part, whole) {

@@ -2,11 +2,12 @@
 // A page is a pure function of these; nothing is kept in the DOM, nothing is global.
 
 import { Charts } from "./charts.js";
+import { frames, reducesMotion } from "./clock.js";
 import { raceAt } from "./compare.js";
 import { patch } from "./dom.js";
 import { fateWord, quoted } from "./facts.js";
 import { firstRejected, inspect } from "./inspector.js";
-import { keyAction } from "./keys.js";
+import { dataOf, keyAction, selectionOf } from "./keys.js";
 import { translator } from "./labels.js";
 import { LaneText } from "./lane-text.js";
 import { fullPage, speaker } from "./page.js";
@@ -24,7 +25,8 @@ const MORE_ROWS = 50;
 const SPOKEN = ["first", "back", "step", "last", "round"];
 
 /**
- * Makes `root` a player and returns its handle {feed, setLanguage, setTheme, position, seek, play, pause, destroy}.
+ * Makes `root` a player and returns its handle {feed, more, setLanguage, setTheme, position, last, seek, play, pause,
+ * setSpeed, rounds, goToRound, showScene, destroy}.
  *
  * options.strings: {en: {...}, zh: {...}}, the locale tables. options.lang: a language tag. options.view: "full" or
  * "present". options.autoplay: play a recorded run at once (default true; never under prefers-reduced-motion).
@@ -55,6 +57,7 @@ export function mount(root, options = {}) {
     stage: 0,
     revealed: 0,
     said: "",
+    scene: null,
   };
   let timeline = new Timeline();
   let model = null;
@@ -100,7 +103,7 @@ export function mount(root, options = {}) {
       ui,
       transport,
       header: timeline.header,
-      greedy: Boolean(race.speculative?.lane.started.greedy),
+      greedy: Boolean(race.speculative?.lane.started.greedy ?? timeline.header?.settings?.sampling?.temperature === 0),
     };
     for (const lane of state.lanes)
       text(lane.lane).update(lane, ui.ghosts, ui.selected?.lane === lane.lane.name ? ui.selected : null, timeline);
@@ -199,12 +202,6 @@ export function mount(root, options = {}) {
     reveal,
   };
 
-  function selectionOf(data, node) {
-    const lane = data.lane ?? node.closest("[data-lane]").getAttribute("data-lane");
-    const round = Number(data.round ?? node.closest("[data-round]").getAttribute("data-round"));
-    return { lane, round, slot: /^\d+$/.test(data.slot) ? Number(data.slot) : data.slot };
-  }
-
   function goTo(number) {
     const round = model.race.speculative?.lane.rounds[number - 1];
     if (round) transport.seek(timeline.positionOf(round.step));
@@ -213,6 +210,7 @@ export function mount(root, options = {}) {
   function click(event) {
     const node = event.target.closest("[data-do]");
     if (!node || !root.contains(node) || node.getAttribute("aria-disabled") === "true") return;
+    if (presenting && event.target.closest(".sd-scene")) return;
     const name = presenting ? "reveal" : node.getAttribute("data-do");
     actions[name]?.(dataOf(node), node);
     if (SPOKEN.includes(name)) say();
@@ -234,27 +232,30 @@ export function mount(root, options = {}) {
     wantsPlay = options.autoplay !== false && header.kind !== "live" && !reducesMotion(window);
   }
 
+  function take({ fresh, header, records }) {
+    if (fresh && header) start(header);
+    if (!header || (!fresh && records.length === 0)) {
+      if (!model) draw();
+      return;
+    }
+    timeline.append(records);
+    if (fresh)
+      transport.speed =
+        options.speed ?? (header.kind === "live" ? 1 : comfortableSpeed(timeline.steps.at(-1)?.clock ?? 0));
+    transport.grown();
+    if (wantsPlay && transport.last > 0) {
+      wantsPlay = false;
+      transport.play();
+    } else {
+      draw();
+    }
+  }
+
   const handle = {
     /** Takes in the whole append-only text so far. */
-    feed(ndjson) {
-      const { fresh, header, records } = stream.read(ndjson || "");
-      if (fresh && header) start(header);
-      if (!header || (!fresh && records.length === 0)) {
-        if (!model) draw();
-        return;
-      }
-      timeline.append(records);
-      if (fresh)
-        transport.speed =
-          options.speed ?? (header.kind === "live" ? 1 : comfortableSpeed(timeline.steps.at(-1)?.clock ?? 0));
-      transport.grown();
-      if (wantsPlay && transport.last > 0) {
-        wantsPlay = false;
-        transport.play();
-      } else {
-        draw();
-      }
-    },
+    feed: (ndjson) => take(stream.read(ndjson || "")),
+    /** Takes in whole lines that follow what was fed. */
+    more: (ndjson) => take(stream.more(ndjson)),
     /** Rewrites every text in place; position and choices stay. */
     setLanguage(language) {
       t.setLanguage(language);
@@ -274,6 +275,13 @@ export function mount(root, options = {}) {
     seek: (position) => transport.seek(position),
     play: () => transport.play(),
     pause: () => transport.pause(),
+    setSpeed: (speed) => transport.setSpeed(speed),
+    /** The rounds of the chosen lane that the stream has told of. */
+    rounds: () => model.race.speculative?.lane.rounds ?? [],
+    /** Stand just after a round of the chosen lane. */
+    goToRound: goTo,
+    /** Draws `scene(model)`, a list of descriptions, over the lanes, without moving anything; null takes it away. */
+    showScene: (scene) => set({ scene }),
     destroy() {
       transport.stop();
       resize?.disconnect();
@@ -289,25 +297,4 @@ export function mount(root, options = {}) {
   draw();
   charts.measure();
   return handle;
-}
-
-function dataOf(node) {
-  return Object.fromEntries(
-    ["lane", "round", "slot", "card", "ghosts", "stage"].map((name) => [
-      name,
-      node.getAttribute(`data-${name}`) ?? undefined,
-    ]),
-  );
-}
-
-function reducesMotion(window) {
-  return Boolean(window?.matchMedia?.("(prefers-reduced-motion: reduce)").matches);
-}
-
-function frames(window) {
-  return {
-    now: () => window.performance.now(),
-    request: (callback) => window.requestAnimationFrame(callback),
-    cancel: (id) => window.cancelAnimationFrame(id),
-  };
 }

@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { cardCaption, cardValue } from "./cards.js";
 import { grid, shortTitle } from "./grid.js";
 import { headline, runningLine, sameWords } from "./hero.js";
-import { expected, laneView } from "./lanes.js";
+import { expected, laneView, scene } from "./lanes.js";
 
 const NUMBERS = ["alpha", "tau", "c", "v"];
 
@@ -36,6 +36,7 @@ export function present(model, texts) {
       "div",
       { class: "sd-lanes" },
       state.lanes.map((lane) => laneView(model, lane, goal, false, texts(lane.lane))),
+      scene(model),
     ),
     h(
       "section",

@@ -21,14 +21,30 @@ export class Stream {
   read(text) {
     const before = this.header;
     if (!this.continues(text)) this.restart();
-    const records = [];
-    for (let end = text.indexOf("\n", this.offset); end >= 0; end = text.indexOf("\n", this.offset)) {
-      const line = text.slice(this.offset, end);
-      this.offset = end + 1;
-      if (line.trim() !== "") this.take(line, records);
-    }
+    const records = this.lines(text, this.offset);
+    this.offset = text.lastIndexOf("\n") + 1;
     this.tail = text.slice(Math.max(0, this.offset - TAIL), this.offset);
     return { fresh: this.header !== before, header: this.header, records };
+  }
+
+  /** Takes in whole lines that follow what was read, without a look at that. Returns the same. */
+  more(text) {
+    const before = this.header;
+    const records = this.lines(text, 0);
+    this.offset += text.length;
+    this.tail = (this.tail + text).slice(-TAIL);
+    return { fresh: this.header !== before, header: this.header, records };
+  }
+
+  lines(text, from) {
+    const records = [];
+    let at = from;
+    for (let end = text.indexOf("\n", at); end >= 0; end = text.indexOf("\n", at)) {
+      const line = text.slice(at, end);
+      at = end + 1;
+      if (line.trim() !== "") this.take(line, records);
+    }
+    return records;
   }
 
   take(line, records) {

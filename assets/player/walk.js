@@ -139,7 +139,8 @@ function kindOfDraw(round) {
   return { resampled: "residual", bonus: "bonus", plain: "plain" }[round.judged.emitted_fates.at(-1)] || "bonus";
 }
 
-function said(lane, round, stage, { t, timeline }) {
+/** What happens at a stage, as one sentence. */
+export function said(lane, round, stage, { t, timeline }) {
   const greedy = lane.started.greedy;
   const drafted = round.drafted.tokens.length;
   const params = {

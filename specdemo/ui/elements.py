@@ -54,13 +54,17 @@ def stage(value: str, traces: Sequence[dict[str, Any]], answers: Sequence[Callab
     """
     return _scripted(
         "stage",
-        '<div class="sp-stage"><div class="sp-reel"></div><div class="sp-player"></div></div>',
+        f'<div class="sp-stage">{"".join(map(_box, ("sp-reel", "sp-tour", "sp-player")))}</div>',
         value,
         {"traces": list(traces), "most_bytes": MOST_BYTES, "verify_source": inspect.getsource(verify)},
         ", figure: (data) => trigger('figure', data)",
         elem_id="stage",
         server_functions=list(answers),
     )
+
+
+def _box(name: str) -> str:
+    return f'<div class="{name}"></div>'
 
 
 def line(elem_id: str) -> gr.HTML:

@@ -19,6 +19,8 @@ PICTURES = {
     "phone-light-en": ((390, 844), "light", "?lang=en"),
     "phone-dark-zh": ((390, 844), "dark", "?lang=zh"),
     "settings-light-en": ((1440, 900), "light", "?lang=en"),
+    "tour-light-en": ((1440, 900), "light", "?lang=en"),
+    "tour-phone-dark-zh": ((390, 844), "dark", "?lang=zh"),
 }
 
 
@@ -34,12 +36,16 @@ def main() -> None:
 
 
 def picture(browser: Browser, url: str, name: str, size: tuple[int, int], theme: str) -> None:
-    """One page at the end of its first run, and where it is the settings' turn, with the settings open."""
+    """One page at the end of its first run, with the settings open, or in the midst of the tour: as its name says."""
     width, height = size
     page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=theme, device_scale_factor=1)
     page.goto(url)
     page.wait_for_selector(".sd-same")
-    finish(page)
+    if name.startswith("tour"):
+        page.click(".sp-tour [data-tour=next]")
+        page.wait_for_selector(".sd-scene-keep")
+    else:
+        finish(page)
     if name.startswith("settings"):
         page.click("#more")
         page.click("#code")
@@ -49,7 +55,9 @@ def picture(browser: Browser, url: str, name: str, size: tuple[int, int], theme:
 
 
 def finish(page: Page) -> None:
-    """Lets the run play to its end, and opens what a projector hides."""
+    """Leaves the tour, lets the run play to its end, and opens what a projector hides."""
+    if "view=present" not in page.url:
+        page.keyboard.press("Escape")
     page.focus(".sd-stage")
     page.keyboard.press("End")
     for _ in range(6 if "view=present" in page.url else 0):

@@ -53,3 +53,14 @@ test("an empty text forgets everything", () => {
   stream.read(`${HEADER}{"event":"a"}\n`);
   assert.equal(stream.read("").header, null);
 });
+
+test("lines that follow are taken without the text before them", () => {
+  const ndjson = text("bytes");
+  const cut = ndjson.indexOf("\n", ndjson.length / 2) + 1;
+  const stream = new Stream();
+  const first = stream.read(ndjson.slice(0, cut));
+  const rest = stream.more(ndjson.slice(cut));
+  assert.equal(rest.fresh, false);
+  assert.deepEqual([...first.records, ...rest.records], new Stream().read(ndjson).records);
+  assert.deepEqual(stream.read(ndjson).records, []);
+});

@@ -1,6 +1,7 @@
 """A page over the toy pair, as a process of its own: `python tests/ui/server.py SECONDS_A_PASS PORT`.
 
-Has one more endpoint, /probe, that tells tests what is going on inside.
+Has one more endpoint, /probe, that tells tests what is going on inside. TOY_TRACES: a folder of recorded runs instead
+of those that ship. TOY_FAILS: see `explode`. TOY_TOKENS: the longest run that a visitor may ask for.
 """
 
 import gc
@@ -34,17 +35,18 @@ def explode(call: int) -> None:
 
 def main(delay_s: float, port: int) -> None:
     pairs: dict[str, ToyPair] = {}
+    most = int(os.environ.get("TOY_TOKENS", Settings().max_new_tokens))
 
     def load(spec: str, progress: Progress) -> ToyPair:
         if spec == REFUSED:
             progress("download", 30, 100)
             time.sleep(1.0)
             raise PairError("no_cache", name="The other pair")
-        pairs[spec] = ToyPair(delay_s, explode)
+        pairs[spec] = ToyPair(delay_s, explode, limit=4 * most)
         return pairs[spec]
 
     library = Library(Path(os.environ.get("TOY_TRACES", SHIPPED)))
-    page = build_app(Settings(pairs=("smollm2-135m", REFUSED)), load, library)
+    page = build_app(Settings(pairs=("smollm2-135m", REFUSED), max_new_tokens=most), load, library)
 
     def probe() -> dict[str, int]:
         gc.collect()
