@@ -172,7 +172,7 @@ class RunConfig:
         given = parse_qsl(query, keep_blank_values=True)
         named = dict(given)
         own: dict[str, Any] = {f.name: named[f.name] for f in fields(cls) if f.name in named}
-        own |= {name: own[name] == "1" for name in ("raw", "exact") if name in own}
+        own |= {name: own[name] in ("1", "true") for name in ("raw", "exact") if name in own}
         sampling: dict[str, Any] = {f.name: named[f.name] for f in fields(SamplingConfig) if f.name in named}
         own["sampling"] = SamplingConfig(**sampling)
         own["stop"] = tuple(value for name, value in given if name == "stop")

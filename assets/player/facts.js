@@ -43,6 +43,7 @@ export function runFacts(header, t) {
   return [
     hardware.processor || hardware.device_name || hardware.device,
     models.dtype || (settings.dtype === "auto" ? null : settings.dtype),
+    settings.exact ? t("facts.exact") : null,
     models.target || settings.pair,
     settings.drafter ? t("lane.draft", { drafter: drafterName(settings.drafter, t), gamma: settings.gamma }) : null,
     temperature > 0 ? `T = ${temperature}` : t("facts.greedy"),

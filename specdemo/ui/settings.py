@@ -14,7 +14,7 @@ from specdemo.errors import PromptError, SettingError
 
 FIELDS = (
     "prompt", "pair", "drafter", "gamma", "policy", "confidence",
-    "temperature", "top_k", "top_p", "max_new_tokens", "seed",
+    "temperature", "top_k", "top_p", "max_new_tokens", "seed", "exact",
 )  # fmt: skip
 """The settings that have a widget of their own, in the order of their values everywhere. The drafter's knobs follow."""
 

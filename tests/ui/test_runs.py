@@ -156,3 +156,12 @@ def test_goodput_measures_its_costs_first(house: Callable[..., House]) -> None:
     config = RunConfig(prompt="x y z", drafter="model", policy="goodput", max_new_tokens=8)
     text = "".join(house().runs.live(config, "me"))
     assert collect(replays.read(text).events).lanes["speculative"].finished is not None
+
+
+def test_an_exact_run_uses_exact_sessions_in_both_lanes(house: Callable[..., House]) -> None:
+    one = house()
+    asked: list[bool] = []
+    one.pair.exact_target = lambda: (asked.append(True), one.pair.target())[1]  # type: ignore[method-assign, attr-defined]
+    text = "".join(one.runs.live(RunConfig(prompt="x", drafter="model", exact=True, max_new_tokens=5), "me"))
+    assert len(asked) == 2
+    assert replays.read(text).header.settings.exact is True

@@ -166,6 +166,13 @@ def _more_fields(labels: Labels, limits: Limits) -> Fields:
         "seed": _number(labels, "seed", PLAIN.seed),
         "policy": _dropdown(labels, "policy", policies, PLAIN.policy),
         "confidence": _slider(labels, "confidence", PLAIN.confidence, 0, 1, 0.05),
+        "exact": labels.make(
+            gr.Checkbox,
+            {"label": "field.exact", "info": "field.exact_hint"},
+            value=PLAIN.exact,
+            elem_id="exact",
+            min_width=170,
+        ),
     }
 
 
