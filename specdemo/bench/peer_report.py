@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
+from specdemo.bench.floor import Floor
+from specdemo.bench.peer_methods import PLAIN
 from specdemo.bench.peers import OURS, THEIRS, PeerRow
 from specdemo.core.metrics import median, ratio
 from specdemo.terminal import number
@@ -26,6 +28,7 @@ class PeerSummary:
     ours, theirs: rates after the first tokens. ours_whole, theirs_whole: all new tokens over all the time, prompt
     included. times, times_whole: median over prompts and repeats of ours / theirs of the same turn.
     identical: runs with the very tokens of transformers' plain greedy decoding, of `runs` each.
+    over_limit: median of our wall time / the model time of the same rounds measured apart; over_limit_most: the worst.
     """
 
     method: str
@@ -39,6 +42,17 @@ class PeerSummary:
     times_whole: float | None
     ours_identical: int
     theirs_identical: int
+    over_limit: float | None
+    over_limit_most: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FloorShare:
+    """Our plain decoding by one method: seconds a token, and the memory floor's share of them."""
+
+    method: str
+    step_s: float
+    share: float
 
 
 def summarise(rows: Sequence[PeerRow]) -> tuple[PeerSummary, ...]:
@@ -53,6 +67,7 @@ def summarise(rows: Sequence[PeerRow]) -> tuple[PeerSummary, ...]:
 
 
 def _summary(method: str, group: str, rows: Sequence[PeerRow]) -> PeerSummary:
+    over = [r.over_limit for r in rows if r.over_limit is not None]
     mine, peers = [r for r in rows if r.system == OURS], [r for r in rows if r.system == THEIRS]
     return PeerSummary(
         method=method,
@@ -66,6 +81,8 @@ def _summary(method: str, group: str, rows: Sequence[PeerRow]) -> PeerSummary:
         times_whole=_times(mine, peers, _whole),
         ours_identical=sum(r.identical for r in mine),
         theirs_identical=sum(r.identical for r in peers),
+        over_limit=median(over) if over else None,
+        over_limit_most=max(over, default=None),
     )
 
 
@@ -93,17 +110,50 @@ def _times(mine: Sequence[PeerRow], peers: Sequence[PeerRow], rate: Rate) -> flo
     return median(found) if found else None
 
 
+def floor_shares(summaries: Sequence[PeerSummary], floor: Floor) -> tuple[FloorShare, ...]:
+    """How near our plain decoding comes to the floor, by each pass it has."""
+    plain = [s for s in summaries if s.group == "all" and s.method.startswith(PLAIN)]
+    steps = [(s.method, 1 / s.ours.middle) for s in plain if s.ours is not None]
+    return tuple(FloorShare(method, step_s, floor.share(step_s)) for method, step_s in steps)
+
+
+def floor_lines(floor: Floor, shares: Sequence[FloorShare]) -> Iterator[str]:
+    """The floor and the shares as sentences."""
+    yield (
+        f"Memory floor: {floor.weight_bytes / 1e6:.0f} MB of weights at {floor.bandwidth / 1e9:.1f} GB/s read "
+        f"(measured) = {floor.seconds * 1000:.1f} ms a pass."
+    )
+    for one in shares:
+        yield f"{one.method}, ours: {one.step_s * 1000:.1f} ms a token; the floor is {one.share:.2f} of it."
+
+
+def partings(rows: Sequence[PeerRow]) -> Iterator[str]:
+    """Where texts part from transformers' plain greedy text; every place once."""
+    found = {(r.system, r.method, r.prompt, r.divergence, r.gap) for r in rows if not r.identical}
+    for system, method, prompt, at, gap in sorted(found, key=str):
+        yield (
+            f"{system}, {method}: on {prompt} the text parts from transformers' plain text at token {at}, where the "
+            f"target's two best logits are {number(gap, 3)} apart."
+        )
+
+
 def tables(summaries: Sequence[PeerSummary]) -> Iterator[Table | str]:
     """One table of the decoding rates and whole times over all prompts, one of the ratios by group."""
     yield "New tokens per second, median (least–most); × is the median of ours / transformers in the same turn."
+    yield (
+        "time / limit: our wall time after the first tokens / the model time of the same rounds, measured apart behind "
+        "a context as long as the middle of the run."
+    )
     table = Table()
-    for head in ("method", "ours", "transformers", "×", "ours, with prompt", "transformers", "×", "identical texts"):
+    for head in ("method", "ours", "transformers", "×", "ours, with prompt", "transformers", "×"):
         table.add_column(head, justify="left" if head == "method" else "right")
+    table.add_column("time / limit", justify="right")
+    table.add_column("identical texts", justify="right")
     for s in summaries:
         if s.group == "all":
             same = f"{s.ours_identical}/{s.runs} · {s.theirs_identical}/{s.runs}"
             whole = (_rate(s.ours_whole), _rate(s.theirs_whole), number(s.times_whole))
-            table.add_row(s.method, _rate(s.ours), _rate(s.theirs), number(s.times), *whole, same)
+            table.add_row(s.method, _rate(s.ours), _rate(s.theirs), number(s.times), *whole, _over(s), same)
     yield table
     groups = tuple(dict.fromkeys(s.group for s in summaries if s.group != "all"))
     if groups:
@@ -116,6 +166,10 @@ def tables(summaries: Sequence[PeerSummary]) -> Iterator[Table | str]:
             times = {s.group: s.times for s in summaries if s.method == method}
             by_group.add_row(method, *(number(times[group]) for group in groups))
         yield by_group
+
+
+def _over(s: PeerSummary) -> str:
+    return "–" if s.over_limit is None else f"{s.over_limit:.3f} (most {number(s.over_limit_most, 3)})"
 
 
 def _rate(speed: Speed | None) -> str:

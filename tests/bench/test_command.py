@@ -3,30 +3,15 @@
 import argparse
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from toypair import ToyPair
 
-from specdemo import cli
-from specdemo.bench import command
-from specdemo.device import Device
+from specdemo.bench import command, modes
 from specdemo.errors import SettingError
 
-
-@pytest.fixture(autouse=True)
-def toys(monkeypatch: pytest.MonkeyPatch) -> None:
-    @contextmanager
-    def session(args: argparse.Namespace) -> Iterator[tuple[Device, ToyPair]]:
-        device = Device()
-        try:
-            yield device, ToyPair()
-        finally:
-            device.shutdown()
-
-    monkeypatch.setattr(cli, "session", session)
+pytestmark = pytest.mark.usefixtures("toys")
 
 
 @pytest.fixture
@@ -145,6 +130,33 @@ def test_other_settings_in_the_same_folder_are_refused(prompts: Path, tmp_path: 
 def test_bad_settings_are_refused(prompts: Path, options: tuple[str, ...]) -> None:
     with pytest.raises(SettingError):
         run(prompts, *options)
+
+
+def test_growth_also_counts_runs_at_once_and_memory_over_many_runs(
+    prompts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(prompts, "--growth", "--gammas", "3", "--json") == 0
+    found = result(capsys)
+    assert found["complete"] is True
+    assert [row["runs"] for row in found["concurrent"]] == [1, 2, 4, 8, 16]
+    assert [row["tokens"] for row in found["concurrent"]] == [12 * n for n in (1, 2, 4, 8, 16)]
+    assert found["memory"]["bytes"] > 0 < found["memory"]["early_bytes"]
+
+
+def test_an_interrupted_growth_shows_what_it_has(
+    prompts: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pressed(*_: object) -> Iterator[Any]:
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(modes.concurrent, "crowds", pressed)
+    assert run(prompts, "--growth", "--gammas", "3", "--json") == 130
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    assert (found["complete"], len(found["rows"]), found["concurrent"]) == (False, 6, [])
+    assert "Stopped" in captured.err
+    assert run(prompts, "--growth", "--gammas", "3") == 130
 
 
 def test_growth_leaves_out_contexts_beyond_the_limit(prompts: Path, capsys: pytest.CaptureFixture[str]) -> None:
