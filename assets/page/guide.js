@@ -7,6 +7,7 @@ import { keyAction } from "../player/keys.js";
 import { query } from "./address.js";
 import { sceneOf } from "./scenes.js";
 import { FIRST } from "./tour-steps.js";
+import { TABS, asked as askedTab } from "./tabs.js";
 import { Tour } from "./tour.js";
 
 const SEEN = "specdemo-tour";
@@ -44,7 +45,7 @@ export class Guide {
   wanted() {
     const asked = query();
     if (asked.tour) return true;
-    return asked.view !== "present" && !stored() && Object.keys(asked).every((name) => NEUTRAL.includes(name));
+    return asked.view !== "present" && askedTab() === TABS[0] && !stored() && Object.keys(asked).every((name) => NEUTRAL.includes(name));
   }
 
   /** The first run is on the stage. */
@@ -73,7 +74,7 @@ export class Guide {
     if (this.state !== "on" && this.state !== "waiting") return;
     const { target } = event;
     if (event.key === "Escape") this.stop("off");
-    else if (target.closest?.("#dock, .sp-stage") && !target.closest(".sp-tour, .sd-scene") && isAction(event)) this.stop();
+    else if (target.closest?.("#dock, .sp-stage, .sp-tabs") && !target.closest(".sp-tour, .sd-scene") && isAction(event)) this.stop();
   }
 
   clicked(button) {

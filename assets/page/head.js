@@ -1,7 +1,8 @@
-// The head of the page: its name, the language and the theme.
+// The head of the page: its name, the tabs, the language and the theme.
 
 import { h, patch } from "../player/dom.js";
 import { language, readTheme, setTheme, watchTheme } from "./address.js";
+import { choose as chooseTab, followAddress, opensHere, tabs, watchTab } from "./tabs.js";
 
 const SUN = "M8 4.6a3.4 3.4 0 1 0 0 6.8 3.4 3.4 0 0 0 0-6.8zM7.3.8h1.4v2.4H7.3zM7.3 12.8h1.4v2.4H7.3zM.8 7.3h2.4v1.4H.8zM12.8 7.3h2.4v1.4h-2.4zM2.4 3.4l1-1 1.7 1.7-1 1zM10.9 11.9l1-1 1.7 1.7-1 1zM2.4 12.6l1.7-1.7 1 1-1.7 1.7zM10.9 4.1l1.7-1.7 1 1-1.7 1.7z";
 const MOON = "M6.2 1.6a6.6 6.6 0 1 0 8.2 8.2A5.6 5.6 0 0 1 6.2 1.6z";
@@ -19,12 +20,19 @@ export function showHead({ element, props, texts, languages, chosen }) {
     draw();
     chosen();
   };
+  followAddress();
   root.addEventListener("click", (event) => {
+    const tab = event.target.closest("a[data-tab]");
+    if (tab && opensHere(event)) {
+      event.preventDefault();
+      chooseTab(tab.dataset.tab);
+    }
     const button = event.target.closest("button");
     if (button?.dataset.lang && button.dataset.lang !== lang) choose(button.dataset.lang);
     if (button?.dataset.do === "theme") setTheme(readTheme() === "dark" ? "light" : "dark");
   });
   watchTheme(draw);
+  watchTab(draw);
   choose(lang);
 }
 
@@ -32,6 +40,7 @@ function view(lang, languages, table) {
   const dark = readTheme() === "dark";
   return [
     h("h1", {}, "specdemo", h("small", {}, table["ui.page.tagline"])),
+    tabs(table),
     h(
       "div",
       { class: "sp-switches" },

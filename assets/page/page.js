@@ -6,7 +6,9 @@ import { showHead } from "./head.js";
 import { showKnobs } from "./knobs.js";
 import { showLine } from "./line.js";
 import { showSnippets } from "./snippets.js";
+import { Prove } from "./prove.js";
 import { Stage } from "./stage.js";
+import { Theory } from "./theory.js";
 
 /** The name of the page, its language and its theme. */
 export function head(component) {
@@ -16,6 +18,16 @@ export function head(component) {
 /** The player with its bar of runs. */
 export function stage(component) {
   return new Stage(component, mount);
+}
+
+/** What the formulas promise. */
+export function theory(component) {
+  return new Theory(component);
+}
+
+/** Tests that a rule keeps the target's law. */
+export function prove(component) {
+  return new Prove(component);
 }
 
 /** A line of text in the reader's language. */

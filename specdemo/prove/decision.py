@@ -5,6 +5,7 @@ through which any number of draws then runs at the speed of arrays. So the rule 
 that judges a run. Knows laws and rules. Does not know models or texts.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -116,17 +117,24 @@ class Trees:
 
 
 def simulate(
-    rule: Entry, p: Tensor, q: Tensor, n: int = MOST, seed: int = 0, expected: Tensor | None = None
+    rule: Entry,
+    p: Tensor,
+    q: Tensor,
+    n: int = MOST,
+    seed: int = 0,
+    expected: Tensor | None = None,
+    step: int = MOST,
 ) -> Iterator[Sampled]:
     """The first id that a round of one guess emits, `n` times: results after 100, 200, 500, 1000 … decisions.
 
     p, q: `[V]`. expected: the law to be compared with, p if not given (another where the mistake is in p itself).
+    step: the most decisions between two results, for whoever shares the machine.
     """
     rng = torch.Generator().manual_seed(seed)
     counts, accepted, done = torch.zeros(len(p), dtype=torch.int64), 0, 0
     drafted = cumulated(rule.draft_coin(LazyCoin()).draw(q), len(q))
     trees = Trees(rule, p, q)
-    for total in _totals(n):
+    for total in _totals(n, step):
         guesses = _draws(drafted, total - done, rng)
         for x, times in enumerate(guesses.bincount().tolist()):
             if times:
@@ -135,13 +143,15 @@ def simulate(
         yield sampled(counts, p if expected is None else expected, accepted)
 
 
-def _totals(n: int) -> Iterator[int]:
-    """100, 200, 500, 1000 … up to n."""
-    size = FIRST
-    while size < n:
-        yield from (total for total in (size, 2 * size, 5 * size) if total < n)
-        size *= 10
-    yield n
+def _totals(n: int, step: int) -> Iterator[int]:
+    """100, 200, 500, 1000 … up to n, and as many between as keep the distance within `step`."""
+    done, marks = 0, (digit * FIRST * 10**power for power in itertools.count() for digit in (1, 2, 5))
+    for mark in marks:
+        while done < min(mark, n):
+            done = min(done + step, mark, n)
+            yield done
+        if done == n:
+            return
 
 
 def _decide(ways: Sequence[Branch], x: int, times: int, counts: Tensor, rng: torch.Generator) -> int:

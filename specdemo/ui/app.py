@@ -21,10 +21,11 @@ from specdemo.prompts import hero
 from specdemo.ui import assets, bundle, callbacks, elements
 from specdemo.ui.labels import Labels
 from specdemo.ui.models import LoadPair, Models, Progress
+from specdemo.ui.prove import Exact, Proofs
 from specdemo.ui.replays import Library
 from specdemo.ui.runs import Runs
 from specdemo.ui.settings import Limits
-from specdemo.ui.tabs import watch
+from specdemo.ui.tabs import prove, theory, watch
 
 THREADS = 128
 """Visitors whose updates may be made at once; gradio's own limit of 40 is a queue for the others."""
@@ -83,6 +84,9 @@ def build_app(settings: Settings, load: LoadPair | None = None, library: Library
     with gr.Blocks(title="specdemo", fill_width=True, analytics_enabled=False) as demo:
         top = elements.head()
         tab = watch.build(labels, limits, library or Library())
+        theory.build()
+        proving = prove.build(Exact(device), limits, prompt)
+        prove.wire(proving, tab.fields["pair"], Proofs(device, models, runs, limits), runs)
         callbacks.wire(tab, functions, demo, top, watch.defaults(limits, prompt))
         top.language(
             labels.relabel, top, labels.components, queue=False, show_progress="hidden", api_visibility="private"

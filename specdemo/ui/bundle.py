@@ -16,7 +16,7 @@ from specdemo.ui.i18n import browser_texts
 
 ENTRY = ASSETS / "page" / "page.js"
 CHARTS = ASSETS / "player" / "vendor" / "uPlot.iife.min.js"
-STYLES = (ASSETS / "style.css", ASSETS / "page" / "page.css")
+STYLES = (ASSETS / "style.css", ASSETS / "page" / "page.css", ASSETS / "page" / "labs.css")
 
 IMPORT = re.compile(
     r"^import\s+(?P<names>\{[^}]*\}|\*\s+as\s+\w+)\s+from\s+[\"'](?P<path>\./[^\"']+|\.\./[^\"']+)[\"'];?\s*$", re.M

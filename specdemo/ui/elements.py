@@ -67,6 +67,11 @@ def _box(name: str) -> str:
     return f'<div class="{name}"></div>'
 
 
+def lab(name: str, constants: dict[str, Any] | None = None, hooks: str = "", **options: Any) -> gr.HTML:
+    """A tab beside the stage, filled by its script. constants, hooks: further arguments of the script."""
+    return _scripted(name, '<div class="sd-root sp-lab"></div>', "", constants, hooks, elem_id=name, **options)
+
+
 def line(elem_id: str) -> gr.HTML:
     """One line of text in the reader's language. Value: of `say`, or ""."""
     return _scripted("line", '<p class="sp-line"></p>', elem_id=elem_id)

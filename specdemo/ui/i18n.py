@@ -8,7 +8,7 @@ from specdemo.errors import UserError, sentences
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 DEFAULT = "en"
-BROWSER = ("player.", "ui.page.")
+BROWSER = ("player.", "ui.page.", "ui.rule.", "ui.rule_about.", "ui.badge.", "ui.side.")
 """Prefixes of the texts that the browser composes itself."""
 
 Texts = dict[str, str]

@@ -49,7 +49,7 @@ class Runs:
     def live(self, config: RunConfig, visitor: str) -> Iterator[str]:
         """The trace of a race against the baseline, piece by piece, as it happens."""
         with (
-            self._stoppable(visitor) as stopped,
+            self.stoppable(visitor) as stopped,
             self._device.stream(lambda: self._job(config, stopped)) as stream,
         ):
             opened = next(stream)
@@ -64,7 +64,8 @@ class Runs:
             yield from lanes.open_race(pair, configs, inspect=True, cancelled=stopped, costs=costs)
 
     @contextmanager
-    def _stoppable(self, visitor: str) -> Iterator[Callable[[], bool]]:
+    def stoppable(self, visitor: str) -> Iterator[Callable[[], bool]]:
+        """Work that `stop` ends: within, a function that says whether it shall end."""
         stop = threading.Event()
         with self._lock:
             self._stops.setdefault(visitor, set()).add(stop)

@@ -17,6 +17,8 @@ NAMES = {
     "transformers", "vllm", "sglang", "llama", "cpp",
     # words of the field that Chinese texts keep
     "token", "tokens", "top", "logit", "logits", "kv", "nf", "int", "float", "cpu", "cuda", "ms",
+    # functions in formulas, total variation
+    "min", "max", "argmax", "tv",
     # keys of the keyboard
     "home", "end", "shift", "esc",
     # the toy's own words
@@ -31,7 +33,7 @@ def server(serve: Callable[..., Server], library: Path) -> Server:
 
 
 TEXTS = """() => {
-  const aside = 'script, style, pre, code, textarea, .sp-language, .js-plotly-plot, [hidden]';
+  const aside = 'script, style, pre, code, textarea, .sp-language, .js-plotly-plot, [hidden], [lang="en"]:not(html)';
   const named = '.sp-stage [aria-label], .sp-stage [title], .sp-head [aria-label]';
   const texts = [];
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

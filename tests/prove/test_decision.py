@@ -25,6 +25,8 @@ def test_the_number_of_decisions_grows_to_what_was_asked() -> None:
     assert [step.n for step in steps] == [100, 200, 500, 1000, 2000, 3000]
     assert all(sum(cell.count for cell in step.cells) == step.n for step in steps)
     assert [step.n for step in simulate(rules.entry("rejection"), P, Q, 7)] == [7]
+    short = [step.n for step in simulate(rules.entry("rejection"), P, Q, 1100, step=300)]
+    assert short == [100, 200, 500, 800, 1000, 1100]
 
 
 def test_a_seed_repeats() -> None:
