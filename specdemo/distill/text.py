@@ -1,4 +1,4 @@
-"""Text that the target writes itself, so that a draft can be trained with no data set.
+"""Text that any target writes itself, for n-gram tables: slower than `sampler.py`, and for every family of models.
 
 Knows transformers' sampling and the chat template's head. Does not know what the text is used for. The target
 is given the bare beginning of a chat, writes the user's turn and then its own answer.
@@ -10,20 +10,13 @@ from typing import Any
 import torch
 from transformers import GenerationConfig
 
+from specdemo.distill.sampler import Template
 from specdemo.models.pair import Pair
 from specdemo.models.progress import Cancel, Progress, stop_if
-from specdemo.models.text import Text
 
 BATCH = 32
 TEMPERATURES = (0.4, 0.7, 1.0)
 """Taken in turn, batch by batch: cool text looks like greedy answers, warm text is varied."""
-
-
-def chat_head(text: Text) -> tuple[int, ...]:
-    """The ids that the chat template writes before the user's words; at least the start of any chat of this model."""
-    one, other = text.encode("One", raw=False), text.encode("other", raw=False)
-    same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
-    return one[: max(same, 1)]
 
 
 def own_text(
@@ -33,7 +26,7 @@ def own_text(
 
     Leaves the global random generator as it was.
     """
-    head = chat_head(pair.text)
+    head = Template.of(pair.text).head
     made, batches = 0, 0
     while made < tokens:
         stop_if(cancelled)

@@ -3,7 +3,6 @@
 Knows where tables lie and how one answers as a session. Does not know how a table is counted or written.
 """
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,11 +11,11 @@ import torch
 
 from specdemo.config import whole
 from specdemo.core.protocols import ModelAccess, Pass
+from specdemo.drafters import trained
 from specdemo.drafters.model import SessionDrafter, over
 from specdemo.drafters.ngram_table import NGramTable
 from specdemo.drafters.registry import Setup
 from specdemo.errors import PairError
-from specdemo.paths import ASSETS, cache_dir
 
 LIMIT = 2**31 - 1
 """An n-gram model has no context limit."""
@@ -44,9 +43,7 @@ def table_path(setup: Setup) -> Path:
 
 def default_paths(access: ModelAccess) -> list[Path]:
     """Where the table made for a target is looked for: the user's cache, then the shipped files."""
-    slug = re.sub(r"[^a-z0-9.]+", "-", access.name.lower()).strip("-")
-    name = f"ngram-{slug}.safetensors"
-    return [cache_dir() / "drafts" / name, ASSETS / "drafts" / name]
+    return trained.default_paths(access, "ngram")
 
 
 class NGramSession:

@@ -90,6 +90,11 @@ MIN_N = Knob("min_n", "int", 1, "shortest ending of the text to look for", 1, 32
 MIN_DRAFT = Knob("min_draft", "int", 1, "withhold finds shorter than this (or than γ)", 1, 32)
 ORDER = Knob("order", "int", 0, "ids an n-gram has at most; 0 is all the table has", 0, 16)
 TABLE = Knob("table", "path", "", "table file; empty is the one made for the target")
+FILE = Knob("file", "path", "", "the trained draft; empty is the one made for the target")
+LONG_N = Knob("min_n", "int", 2, "shortest ending of the text that is looked up", 1, 32)
+COPY = Knob("copy", "int", 2, "ids copied at most per id of the match", 1, 32)
+HEAD_MOST = Knob("head_most", "int", 5, "ids that the head drafts at most", 1, 32)
+SURE = Knob("sure", "float", 0.3, "the head goes on while its draft is right with this chance", 0.0, 1.0)
 SCHEME = Knob("scheme", "choice", "nf4", "number format of the copy's weights", choices=("nf4", "int8"))
 LAYERS = Knob("layers", "int", 10, "layers kept; text and law stay the same, α and c change", 1, 512)
 ALPHA = Knob("alpha", "float", 0.8, "acceptance to aim at", 0.0, 1.0)
@@ -106,6 +111,18 @@ ENTRIES = (
     Entry(
         "model", "Draft model", "A smaller model of the same family guesses ahead",
         "draft model", "model", (MODE,), confident=True,
+    ),
+    Entry(
+        "tiny-model", "Tiny model", "Two layers trained here on the target's own text",
+        "trained draft", "tiny_model", (FILE, MODE), confident=True,
+    ),
+    Entry(
+        "feature-head", "Feature head", "One trained layer that continues the target's own hidden states",
+        "trained draft", "feature_head", (FILE, MODE), confident=True,
+    ),
+    Entry(
+        "hybrid", "Hybrid", "Copies where the text repeats itself, asks the feature head where it does not",
+        "trained draft", "hybrid", (FILE, LONG_N, COPY, HEAD_MOST, SURE), confident=True,
     ),
     Entry(
         "quantised", "Quantised copy", "The target itself with weights of fewer bits",

@@ -92,7 +92,7 @@ def test_law_of_the_first_token(tmp_path: Path, id: str, knobs: Knobs) -> None:
     play = one_round(bench, id, knobs, shaping, gamma=1)
     p = target_law(target, shaping, prompt, 1)
     assert distance(emitted_law(play, prompt, 1), p) < 1e-6
-    draft = bench.drafter(id, knobs, shaping).propose(prompt, 1, SeededCoin(0))
+    draft = bench.ready(id, knobs, shaping, prompt).propose(prompt, 1, SeededCoin(0))
     if draft.tokens and draft.laws is None:
         kept = sum(weight for block, weight in outcomes(lambda coin: play(prompt, coin)).items() if len(block) == 2)
         assert kept == pytest.approx(p[draft.tokens], abs=1e-6)
@@ -102,8 +102,7 @@ def one_round(bench: Bench, id: str, knobs: Knobs, shaping: Shaping, gamma: int)
     """A round of a new drafter: propose, look up p, judge."""
 
     def play(context: tuple[int, ...], coin: Coin) -> tuple[int, ...]:
-        drafter = bench.drafter(id, knobs, shaping)
-        draft = drafter.propose(context, gamma, coin)
+        draft = bench.ready(id, knobs, shaping, context).propose(context, gamma, coin)
         logits = bench.access.target().extend([*context, *draft.tokens], keep=len(draft.tokens) + 1).logits
         verdict = verify(draft, shaping.laws(logits, len(context)), coin)
         return (*draft.tokens[: verdict.accepted], verdict.token)
@@ -156,9 +155,7 @@ def test_rows_are_honest(bench: Bench, id: str, knobs: Knobs) -> None:
             return super().draw(law)
 
     drawn_from: list[torch.Tensor] = []
-    drafter = bench.drafter(id, knobs, Shaping(WARM))
-    drafter.prefill(PROMPT[:-1])
-    draft = drafter.propose(PROMPT, 4, Watching(0))
+    draft = bench.ready(id, knobs, Shaping(WARM), PROMPT).propose(PROMPT, 4, Watching(0))
     if draft.laws is None:
         assert not drawn_from
         return

@@ -10,7 +10,10 @@ from specdemo import drafters
 from specdemo.core.sampling import Shaping
 from specdemo.errors import PairError, SettingError
 
-IDS = ("prompt-lookup", "ngram", "model", "quantised", "layer-skip", "oracle", "dial-alpha", "random")
+IDS = (
+    "prompt-lookup", "ngram", "model", "tiny-model", "feature-head", "hybrid", "quantised", "layer-skip",
+    "oracle", "dial-alpha", "random",
+)  # fmt: skip
 
 
 def build(id: str, knobs: Knobs, confidence: float = 0.0) -> object:

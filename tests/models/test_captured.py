@@ -9,8 +9,6 @@ from specdemo.models.captured import Captured, Run
 from specdemo.models.llama import llama
 from specdemo.models.llama_session import LlamaSession
 
-torch.set_grad_enabled(False)
-
 
 class Recorder:
     """Counts recordings; each replay fills the same tensors, as a graph does."""
