@@ -14,7 +14,18 @@ from specdemo.core.result import collect
 from specdemo.models.loader import load_pair
 
 GAMMAS = (1, 2, 4, 8)
-ALONE = ("ngram", "prompt-lookup", "quantised", "layer-skip", "oracle", "random", "dial-alpha")
+ALONE = (
+    "tiny-model",
+    "feature-head",
+    "hybrid",
+    "ngram",
+    "prompt-lookup",
+    "quantised",
+    "layer-skip",
+    "oracle",
+    "random",
+    "dial-alpha",
+)
 """Drafters that need no second model."""
 KINDS = ("llama", "gpt2", "qwen2")
 

@@ -1,0 +1,131 @@
+"""A trained draft as it runs: a layer or two over a cache of its own, one position after the other.
+
+Knows the equations of a Llama layer and the target's tables. Does not know tokens, laws or drafting. On a CPU every
+matrix is packed once; a step of one position builds no mask.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from specdemo.core.protocols import Tables
+from specdemo.drafters.draft_file import FEATURE_HEAD, Weights
+
+Linear = Callable[[Tensor], Tensor]
+BLOCK = 512
+"""Positions by which the cache grows."""
+
+
+class DraftNet:
+    """Weights ready to run, and one sequence's keys and values."""
+
+    def __init__(self, weights: Weights, tables: Tables) -> None:
+        self.shape = weights.shape
+        self._dtype, self._device = tables.embedding.dtype, tables.embedding.device
+        self._embedding = tables.embedding
+        self._vocabulary = weights.vocabulary
+        self._ids = weights.ids.to(self._device)
+        self._head = tables.linear(tables.head[self._ids])
+
+        def tensor(*names: str) -> Tensor:
+            return torch.cat([weights.tensors[name] for name in names]).to(self._device, self._dtype)
+
+        self._layers = [
+            _Layer(lambda *names, at=f"layers.{layer}.": tensor(*[at + name for name in names]), tables.linear)
+            for layer in range(self.shape.layers)
+        ]
+        self._norm = tensor("norm")
+        if weights.kind == FEATURE_HEAD:
+            self._join = tables.linear(tensor("join"))
+            self._embedding_norm, self._feature_norm = tensor("embedding_norm"), tensor("feature_norm")
+        self._length = 0
+        self._cache = self._embedding.new_zeros(self.shape.layers, 2, 1, self.shape.kv_heads, 0, self.shape.dim)
+        self._turn = self._embedding.new_zeros(2, 0, self.shape.dim, dtype=torch.float32)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def rollback(self, length: int) -> None:
+        """Forgets everything past `length` positions."""
+        self._length = length
+
+    def embedded(self, tokens: list[int]) -> Tensor:
+        """The target's input rows `[n, H]` of some ids."""
+        return functional.embedding(torch.tensor(tokens, device=self._device), self._embedding)
+
+    def joined(self, embedded: Tensor, states: Tensor) -> Tensor:
+        """Input of a feature head, `[n, H]`, from ids' rows and the hidden states before them, both `[n, H]`."""
+        parts = self._scaled(embedded, self._embedding_norm), self._scaled(states.to(self._dtype), self._feature_norm)
+        return self._join(torch.cat(parts, -1))
+
+    def read(self, x: Tensor) -> Tensor:
+        """Feeds the next n positions, x `[n, H]` → what the head reads `[n, H]`."""
+        start, n = self._length, len(x)
+        self._length += n
+        self._reserve(self._length)
+        cosine, sine = self._turn[:, start : self._length].to(self._dtype)
+        mask = None
+        if n > 1:
+            later = torch.ones(n, self._length, dtype=torch.bool, device=self._device).triu(start + 1)
+            mask = torch.zeros(n, self._length, dtype=self._dtype, device=self._device)
+            mask = mask.masked_fill_(later, float("-inf")).repeat(self.shape.heads // self.shape.kv_heads, 1)
+        for layer, kept in zip(self._layers, self._cache, strict=True):
+            x = x + self._attention(layer, self._scaled(x, layer.before_attention), cosine, sine, kept, mask)
+            gate, up = layer.gate_up(self._scaled(x, layer.before_mlp)).chunk(2, -1)
+            x = x + layer.down(functional.silu(gate) * up)
+        return self._scaled(x, self._norm)
+
+    def logits(self, features: Tensor) -> Tensor:
+        """Float32 `[n, V]` from features `[n, H]`; −∞ at ids that the draft never says."""
+        said = self._head(features).float()
+        full = torch.full((len(said), self._vocabulary), float("-inf"), device=self._device)
+        full[:, self._ids] = said
+        return full
+
+    def _attention(
+        self, layer: "_Layer", x: Tensor, cosine: Tensor, sine: Tensor, kept: Tensor, mask: Tensor | None
+    ) -> Tensor:
+        """kept: keys and values `[2, 1, K, capacity, D]` of the layer."""
+        n, q, k, d = len(x), self.shape.heads, self.shape.kv_heads, self.shape.dim
+        qkv = layer.qkv(x).view(n, q + 2 * k, d).transpose(0, 1)
+        turned = _turned(qkv[: q + k], cosine, sine)
+        start = self._length - n
+        kept[0, 0, :, start : self._length] = turned[q:]
+        kept[1, 0, :, start : self._length] = qkv[q + k :]
+        # The query heads of one key head become positions beside each other: no key is read twice.
+        queries = turned[:q].reshape(1, k, -1, d)
+        read = functional.scaled_dot_product_attention(
+            queries, kept[0, :, :, : self._length], kept[1, :, :, : self._length], attn_mask=mask
+        )
+        return layer.o(read.view(q, n, d).transpose(0, 1).reshape(n, q * d))
+
+    def _reserve(self, length: int) -> None:
+        capacity = self._cache.shape[4]
+        if length > capacity:
+            more = -(-length // BLOCK) * BLOCK - capacity
+            self._cache = functional.pad(self._cache, (0, 0, 0, more))
+            self._turn = _angles(capacity + more, self.shape.dim, self.shape.theta).to(self._device)
+
+    def _scaled(self, x: Tensor, weight: Tensor) -> Tensor:
+        return functional.rms_norm(x, weight.shape, weight, self.shape.eps)
+
+
+class _Layer:
+    def __init__(self, tensor: Callable[..., Tensor], linear: Callable[[Tensor], Linear]) -> None:
+        self.qkv, self.o = linear(tensor("q", "k", "v")), linear(tensor("o"))
+        self.gate_up, self.down = linear(tensor("gate", "up")), linear(tensor("down"))
+        self.before_attention, self.before_mlp = tensor("before_attention"), tensor("before_mlp")
+
+
+def _turned(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+    """Rotary positions, halves convention: x `[heads, n, D]`, cosine and signed sine `[n, D]`."""
+    return torch.addcmul(x * cosine, x.roll(x.shape[-1] // 2, -1), sine)
+
+
+def _angles(length: int, dim: int, theta: float) -> Tensor:
+    """Cosine and signed sine `[2, length, D]`: the first half of a head turns against the second."""
+    speeds = theta ** -(torch.arange(0, dim, 2, dtype=torch.float32) / dim)
+    angles = torch.arange(length, dtype=torch.float32)[:, None] * speeds
+    return torch.stack([torch.cat([angles.cos()] * 2, -1), torch.cat([-angles.sin(), angles.sin()], -1)])
