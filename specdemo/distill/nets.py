@@ -104,10 +104,8 @@ def _shifted(x: Tensor, back: int) -> Tensor:
     return F.pad(x, (0, 0, back, 0))[..., : x.shape[-2], :] if back else x
 
 
-class TinyModel(nn.Module):
-    """A causal language model of a few of the target's layers over its embedding: the textbook draft model."""
-
-    kind = TINY_MODEL
+class Copied(nn.Module):
+    """Copies of some of the target's layers with its norm: what every draft starts from."""
 
     def __init__(self, model: Any, layers: tuple[int, ...]) -> None:
         super().__init__()
@@ -115,6 +113,12 @@ class TinyModel(nn.Module):
         self.shape = shape
         self.layers = nn.ModuleList([Layer(shape, model.model.layers[i]) for i in layers])
         self.norm = nn.Parameter(model.model.norm.weight.detach().float().clone())
+
+
+class TinyModel(Copied):
+    """A causal language model of a few of the target's layers over its embedding: the textbook draft model."""
+
+    kind = TINY_MODEL
 
     def features(self, embedded: Tensor, before: Tensor, place: Tensor, mask: Tensor, steps: int) -> list[Tensor]:
         """What the head reads, `[B, T, H]`, for ids embedded as `[B, T, H]`. One entry: nothing is unrolled."""
@@ -124,7 +128,7 @@ class TinyModel(nn.Module):
         return [F.rms_norm(x, (self.shape.width,), self.norm, self.shape.eps)]
 
 
-class FeatureHead(nn.Module):
+class FeatureHead(Copied):
     """Reads an id and the target's last hidden state before it, and predicts the state at it (EAGLE, arXiv 2401.15077).
 
     In use only the first state is the target's, later ones are its own guesses; training unrolls the same.
@@ -133,14 +137,11 @@ class FeatureHead(nn.Module):
     kind = FEATURE_HEAD
 
     def __init__(self, model: Any, layers: tuple[int, ...]) -> None:
-        super().__init__()
-        shape = shape_of(model, len(layers))
-        self.shape = shape
-        self.layers = nn.ModuleList([Layer(shape, model.model.layers[i]) for i in layers])
-        self.norm = nn.Parameter(model.model.norm.weight.detach().float().clone())
-        self.embedding_norm = nn.Parameter(torch.ones(shape.width))
-        self.feature_norm = nn.Parameter(torch.ones(shape.width))
-        self.join = nn.Parameter(torch.cat([torch.eye(shape.width), torch.eye(shape.width)], 1) * JOIN_SCALE)
+        super().__init__(model, layers)
+        width = self.shape.width
+        self.embedding_norm = nn.Parameter(torch.ones(width))
+        self.feature_norm = nn.Parameter(torch.ones(width))
+        self.join = nn.Parameter(torch.cat([torch.eye(width), torch.eye(width)], 1) * JOIN_SCALE)
 
     def features(self, embedded: Tensor, before: Tensor, place: Tensor, mask: Tensor, steps: int) -> list[Tensor]:
         """What the head reads in each of `steps` unrolled steps; `before` `[B, T, H]` are the target's true states."""
