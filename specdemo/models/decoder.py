@@ -12,7 +12,7 @@ import torch
 from specdemo.config import EXACT_WIDTH
 from specdemo.models.attention import fused
 from specdemo.models.captured import Captured, graph
-from specdemo.models.hf_session import HFSession, can_roll_back, context_limit, first_layers, head_rows
+from specdemo.models.hf_session import HFSession, context_limit, first_layers, head_rows
 from specdemo.models.llama import Llama, belongs, llama
 from specdemo.models.llama_session import LEAST, Eager, LlamaSession
 from specdemo.models.packed import can_pack, with_packed_layers
@@ -94,7 +94,7 @@ class Decoder:
 
 def _lean(model: Any) -> Llama | None:
     """The family's own pass, if it is the model's and gives what transformers' pass gives."""
-    if not belongs(model) or model.dtype not in PARTED or can_roll_back(model):
+    if not belongs(model) or model.dtype not in PARTED:
         return None
     rows = head_rows(model)
     tried = llama(model)
