@@ -66,10 +66,13 @@ class Recording:
 
 
 RECORDINGS = (
-    Recording("hero", "curie-names", hero=True),
+    Recording("hero", "curie-names", drafter="hybrid", gamma=6, hero=True),
     Recording("foil", "photosynthesis", tokens=40),
     Recording("copy-sampled", "lighthouse", temperature=0.7, tokens=48),
     Recording("code", "calculator", gamma=4, tokens=48),
+    Recording("tiny-model", "photosynthesis", drafter="tiny-model", gamma=3, tokens=36),
+    Recording("feature-head", "photosynthesis", drafter="feature-head", gamma=3, tokens=36),
+    Recording("hybrid-sampled", "calculator", drafter="hybrid", gamma=4, temperature=0.7, tokens=40),
     Recording("ngram", "water-cycle", drafter="ngram", gamma=3, tokens=40),
     Recording("quantised", "printing-press", drafter="quantised", gamma=3, tokens=56),
     Recording("quantised-sampled", "village", drafter="quantised", gamma=4, temperature=0.8, tokens=40),
