@@ -25,6 +25,7 @@ from specdemo.core.result import Results
 from specdemo.device import Device
 from specdemo.errors import Cancelled, SettingError, UserError
 from specdemo.models.loader import Pair, load_pair
+from specdemo.models.presets import suited
 from specdemo.outcome import Outcome, judge
 from specdemo.report import report
 
@@ -86,6 +87,7 @@ def parser() -> argparse.ArgumentParser:
     from specdemo.bench import command as bench
     from specdemo.distill import command as distill
     from specdemo.distill import train_ngram
+    from specdemo.doctor import command as doctor
     from specdemo.prove import command as prove
 
     bench_parser = commands.add_parser("bench", help="measure drafters, γ and temperatures over prompts")
@@ -100,6 +102,9 @@ def parser() -> argparse.ArgumentParser:
     distill_parser = commands.add_parser("distill", help="train drafts for the target on text that it writes itself")
     distill.add_arguments(distill_parser)
     distill_parser.set_defaults(run=distill.main)
+    doctor_parser = commands.add_parser("doctor", help="is this machine ready, and what to do where it is not")
+    doctor.add_arguments(doctor_parser)
+    doctor_parser.set_defaults(run=doctor.main)
     return top
 
 
@@ -115,9 +120,11 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
     plain = RunConfig()
     command.add_argument("--prompt", help="text, or - to read it from stdin (default: the demo's first prompt)")
     command.add_argument("--raw", action="store_true", help="feed the prompt as it is, without the chat template")
-    command.add_argument("--drafter", default=plain.drafter, help=f"none (baseline), {', '.join(drafters.ids())}")
+    command.add_argument(
+        "--drafter", help=f"none (baseline), {', '.join(drafters.ids())} (default: the best of the pair)"
+    )
     command.add_argument("--knob", action="append", default=[], metavar="NAME=VALUE", help="a setting of the drafter")
-    command.add_argument("--gamma", default=plain.gamma, help="tokens proposed in a round (the most, if adaptive)")
+    command.add_argument("--gamma", help="tokens proposed in a round (the most, if adaptive)")
     command.add_argument("--policy", default=plain.policy, help=", ".join(POLICIES))
     command.add_argument("--exact", action="store_true", help="lanes equal bit by bit: every pass equally wide")
     command.add_argument("--rule", default=plain.rule, help=", ".join(RULES))
@@ -140,11 +147,12 @@ def run_config(args: Args) -> RunConfig:
         prompt = prompts.hero().text
     elif prompt == "-":
         prompt = sys.stdin.buffer.read().decode("utf-8", errors="replace")
+    start = suited(args.pair)
     return RunConfig(
         prompt=prompt,
         pair=args.pair,
-        drafter=args.drafter,
-        gamma=args.gamma,
+        drafter=args.drafter or start.drafter,
+        gamma=start.gamma if args.gamma is None else args.gamma,
         policy=args.policy,
         confidence=args.confidence,
         sampling=SamplingConfig(args.temperature, args.top_k, args.top_p),

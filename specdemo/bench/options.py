@@ -6,6 +6,7 @@ from pathlib import Path
 from specdemo import prompts
 from specdemo.bench.plan import Choice, Plan, choose
 from specdemo.config import DTYPES, MAX_GAMMA, MAX_TEMPERATURE, RunConfig, real, whole
+from specdemo.models.presets import suited
 
 Args = argparse.Namespace
 
@@ -62,16 +63,15 @@ def plan_of(args: Args) -> Plan:
 
 def _choices(args: Args) -> tuple[Choice, ...]:
     """The drafters named, else the page's own for the headline, else the two that every pair has."""
-    page = RunConfig()
     if args.headline and args.drafters is None:
-        return (Choice(page.drafter, page.knobs),)
+        return (Choice(suited(args.pair).drafter),)
     return tuple(Choice.parse(text) for text in _list(args.drafters, "prompt-lookup,layer-skip"))
 
 
 def _gammas(args: Args) -> str:
     if args.growth:
         return ",".join(map(str, range(1, 17)))
-    return str(RunConfig().gamma) if args.headline else "5" if args.peers else "1,3,5,7"
+    return str(suited(args.pair).gamma) if args.headline else "5" if args.peers else "1,3,5,7"
 
 
 def _list(text: str | None, default: str = "") -> tuple[str, ...]:

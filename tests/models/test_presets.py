@@ -6,7 +6,7 @@ import pytest
 
 from specdemo.config import RunConfig
 from specdemo.errors import SettingError
-from specdemo.models.presets import EMBEDDED, HUB_ID, PRESETS, key_of, name_of, resolve
+from specdemo.models.presets import EMBEDDED, HUB_ID, PRESETS, key_of, name_of, resolve, suited
 
 
 def test_every_preset_resolves_to_itself_and_to_sources_that_can_be_written() -> None:
@@ -49,3 +49,9 @@ def test_names_on_screen_hold_no_paths(tmp_path: Path) -> None:
     assert str(tmp_path) not in resolve(f"{folder},{folder}").label
     assert name_of("owner/model") == "owner/model"
     assert key_of(EMBEDDED) == "smollm2-135m"
+
+
+def test_a_pair_is_met_with_the_best_it_has() -> None:
+    assert (suited("smollm2-135m").drafter, suited("smollm2-135m").gamma) == ("hybrid", 6)
+    assert suited("qwen3-4b+0.6b").drafter == "model"
+    assert suited("someone/else").drafter == RunConfig().drafter
