@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from specdemo.codec import Misfit
-from specdemo.config import RULES
+from specdemo.config import MAX_GAMMA, RULES
 from specdemo.core.events import Drafted, Event, Inspected, Judged, Prefilled, RoundFinished, RunFinished, RunStarted
 
 AFTER: dict[type, tuple[type, ...]] = {
@@ -47,6 +47,8 @@ class Grammar:
             raise Misfit("trace_field", field=f"{name}.{'tests' if isinstance(event, Judged) else 'positions'}")
         if isinstance(event, RunStarted) and event.rule not in RULES:
             raise Misfit("trace_field", field=f"{name}.rule")
+        if isinstance(event, RunStarted | Drafted) and event.gamma > MAX_GAMMA:
+            raise Misfit("trace_field", field=f"{name}.gamma")
         if not self._follows(event):
             raise Misfit("trace_order", event=name)
 

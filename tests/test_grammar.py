@@ -138,6 +138,13 @@ def test_a_rule_that_is_in_no_registry_is_refused() -> None:
     assert refused.value.params == {"field": "run_started.rule"}
 
 
+@pytest.mark.parametrize("kind", [RunStarted, Drafted])
+def test_a_round_longer_than_any_is_refused(kind: type[RunStarted] | type[Drafted]) -> None:
+    with pytest.raises(Misfit) as refused:
+        check(changed(kind, gamma=5 * 10**9))
+    assert str(refused.value.params["field"]).endswith(".gamma")
+
+
 @pytest.mark.parametrize("h", [-0.1, 1.1])
 def test_a_threshold_beyond_zero_and_one_is_refused(h: float) -> None:
     tests = (replace(first(Judged).tests[0], h=h),)
