@@ -7,7 +7,7 @@ TORCH   = torch==2.13.0
 CPU_ONLY = $(shell [ "$$(uname -s)" = Linux ] && ! command -v nvidia-smi >/dev/null 2>&1 && echo yes)
 CPU_INDEX = https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test check proof traces screenshots clean
+.PHONY: demo test check proof traces screenshots static offline-bundle clean
 
 demo: $(VENV)/.run ## the page on the embedded default model
 	$(BIN)/python app.py
@@ -29,6 +29,13 @@ traces: $(VENV)/.run ## record the page's runs anew; on a quiet machine
 
 screenshots: $(VENV)/.dev ## the pictures of docs/img, taken from the page itself
 	PYTHONPATH=.:tests/ui $(BIN)/python tests/browser/screenshots.py
+
+static: ## the page without a server, in out/static: recorded runs and theory; needs Python alone
+	$(PYTHON) -m specdemo.site
+
+BUNDLE ?= out/offline
+offline-bundle: $(VENV)/.run ## wheels, model, runs and static site in one folder, for a room without a network
+	$(BIN)/python -m specdemo.offline --out '$(BUNDLE)' --torch '$(TORCH)' $(if $(CPU_ONLY),--extra-index-url $(CPU_INDEX))
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "specdemo needs Python 3.11 or newer")'

@@ -1,73 +1,35 @@
 """The page's scripts as one classic script: for the page itself and for pages saved to disk.
 
-Browsers refuse module scripts from `file://`, and a script in the page's head needs no request that a sub-path
-could break. Every module becomes a function of its own, so names never clash. Knows import and export lines.
-Does not know what the scripts do.
+Knows which files make up the page. Does not know what they do, nor how modules become one script (`web/bundle.py`).
 """
 
 import json
-import re
 from functools import cache
-from pathlib import Path
 
 from specdemo.paths import ASSETS
-from specdemo.ui.colours import variables
 from specdemo.ui.i18n import browser_texts
+from specdemo.web.bundle import bundle, charts, inline
+from specdemo.web.colours import variables
+
+__all__ = ["bundle", "inline", "script", "style"]
 
 ENTRY = ASSETS / "page" / "page.js"
-CHARTS = ASSETS / "player" / "vendor" / "uPlot.iife.min.js"
-STYLES = (ASSETS / "style.css", ASSETS / "page" / "page.css", ASSETS / "page" / "labs.css")
-
-IMPORT = re.compile(
-    r"^import\s+(?P<names>\{[^}]*\}|\*\s+as\s+\w+)\s+from\s+[\"'](?P<path>\./[^\"']+|\.\./[^\"']+)[\"'];?\s*$", re.M
+STYLES = (
+    ASSETS / "style.css",
+    ASSETS / "page" / "page.css",
+    ASSETS / "page" / "labs.css",
+    ASSETS / "page" / "lessons.css",
+    ASSETS / "page" / "measure.css",
 )
-EXPORT = re.compile(r"^export\s+(?=(?:async\s+)?(?:function\*?|class|const|let)\s+(?P<name>[\w$]+))", re.M)
-LEFTOVER = re.compile(r"^\s*(import|export)\b|\bimport\(|\bimport\.meta\b", re.M)
-
-
-def bundle(entry: Path = ENTRY) -> str:
-    """One expression: what `entry` exports, as an object. Modules are run once, those they import first."""
-    order: list[Path] = []
-    _visit(entry.resolve(), order)
-    names = {path: f"module{number}" for number, path in enumerate(order)}
-    modules = "".join(_module(path, names) for path in order)
-    return f"(() => {{\n{modules}return {names[order[-1]]};\n}})()"
-
-
-def _visit(path: Path, order: list[Path], above: tuple[Path, ...] = ()) -> None:
-    if path in above:
-        raise ValueError(f"{path.name} imports itself by way of others")
-    if path in order:
-        return
-    for found in IMPORT.finditer(path.read_text(encoding="utf-8")):
-        _visit((path.parent / found["path"]).resolve(), order, (*above, path))
-    order.append(path)
-
-
-def _module(path: Path, names: dict[Path, str]) -> str:
-    """The module as a function that runs at once and returns its exports."""
-
-    def bound(found: re.Match[str]) -> str:
-        pattern = re.sub(r"\s+as\s+", ": ", found["names"]).removeprefix("*: ")
-        return f"const {pattern} = {names[(path.parent / found['path']).resolve()]};"
-
-    source = path.read_text(encoding="utf-8")
-    exported = [found["name"] for found in EXPORT.finditer(source)]
-    body = EXPORT.sub("", IMPORT.sub(bound, source))
-    if odd := LEFTOVER.search(body):
-        raise ValueError(f"{path.name}: cannot bundle {odd[0].strip()!r}")
-    return f"const {names[path]} = (() => {{\n{body}\nreturn {{ {', '.join(exported)} }};\n}})();\n"
 
 
 @cache
 def script() -> str:
     """All scripts of the page. They leave one name behind, `specdemo`, whose functions draw and know both languages."""
     texts = json.dumps(browser_texts(), ensure_ascii=False)
-    charts = (
-        f"const uPlot = (() => {{\n{CHARTS.read_text(encoding='utf-8')}\nreturn uPlot;\n}})();\nwindow.uPlot ??= uPlot;"
-    )
     return (
-        f'"use strict";\n(() => {{\n{charts}\nwindow.specdemo = {bundle()};\nwindow.specdemo.texts = {texts};\n}})();\n'
+        f'"use strict";\n(() => {{\n{charts()}\nwindow.specdemo = {bundle(ENTRY)};\n'
+        f"window.specdemo.texts = {texts};\n}})();\n"
     )
 
 
@@ -75,8 +37,3 @@ def script() -> str:
 def style() -> str:
     """All styles of the page."""
     return "\n".join([variables(), *(path.read_text(encoding="utf-8") for path in STYLES)])
-
-
-def inline(source: str) -> str:
-    """A script that may stand inside `<script>`: no text in it can end the element."""
-    return re.sub(r"<(?=/script|!--|script)", r"\\x3c", source, flags=re.IGNORECASE)

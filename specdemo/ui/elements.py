@@ -15,6 +15,7 @@ from specdemo import drafters
 from specdemo.core.verify import verify
 from specdemo.ui.i18n import LANGUAGES, Texts
 from specdemo.ui.replays import MOST_BYTES
+from specdemo.web import markup
 
 
 def _scripted(
@@ -43,7 +44,7 @@ def head() -> gr.HTML:
     """
     chosen = ", chosen: () => trigger('language')"
     constants = {"languages": LANGUAGES}
-    return _scripted("head", '<header class="sp-head"></header>', "en", constants, chosen, elem_id="head")
+    return _scripted("head", markup.HEAD, "en", constants, chosen, elem_id="head")
 
 
 def stage(value: str, traces: Sequence[dict[str, Any]], answers: Sequence[Callable[..., Any]]) -> gr.HTML:
@@ -54,7 +55,7 @@ def stage(value: str, traces: Sequence[dict[str, Any]], answers: Sequence[Callab
     """
     return _scripted(
         "stage",
-        f'<div class="sp-stage">{"".join(map(_box, ("sp-reel", "sp-tour", "sp-player")))}</div>',
+        markup.STAGE,
         value,
         {"traces": list(traces), "most_bytes": MOST_BYTES, "verify_source": inspect.getsource(verify)},
         ", figure: (data) => trigger('figure', data)",
@@ -63,13 +64,15 @@ def stage(value: str, traces: Sequence[dict[str, Any]], answers: Sequence[Callab
     )
 
 
-def _box(name: str) -> str:
-    return f'<div class="{name}"></div>'
-
-
 def lab(name: str, constants: dict[str, Any] | None = None, hooks: str = "", **options: Any) -> gr.HTML:
     """A tab beside the stage, filled by its script. constants, hooks: further arguments of the script."""
-    return _scripted(name, '<div class="sd-root sp-lab"></div>', "", constants, hooks, elem_id=name, **options)
+    return _scripted(name, markup.LAB, "", constants, hooks, elem_id=name, **options)
+
+
+def lessons(constants: dict[str, Any]) -> gr.HTML:
+    """The panel of lessons. Event `tried`: the visitor wants settings put into the widgets; data: the settings."""
+    hooks = ", settings: (data) => trigger('tried', data)"
+    return _scripted("lessons", markup.LESSONS, "", constants, hooks, elem_id="lessons")
 
 
 def line(elem_id: str) -> gr.HTML:

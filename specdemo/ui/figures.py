@@ -12,8 +12,8 @@ from specdemo.core.metrics import Round
 from specdemo.core.result import LaneResult, Results, collect
 from specdemo.errors import sentences
 from specdemo.trace import Trace
-from specdemo.ui.colours import palette
 from specdemo.ui.i18n import text
+from specdemo.web.colours import palette
 
 FONT = "system-ui, -apple-system, Segoe UI, Noto Sans, Noto Sans CJK SC, PingFang SC, Microsoft YaHei, sans-serif"
 HEIGHT = 380

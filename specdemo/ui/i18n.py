@@ -5,10 +5,11 @@ know components: one component shows what it is given.
 """
 
 from specdemo.errors import UserError, sentences
+from specdemo.web import texts as web
+from specdemo.web.texts import LANGUAGES
 
-LANGUAGES = {"en": "English", "zh": "中文"}
 DEFAULT = "en"
-BROWSER = ("player.", "ui.page.", "ui.rule.", "ui.rule_about.", "ui.badge.", "ui.side.")
+BROWSER = ("player.", "ui.page.", "ui.policy.", "ui.rule.", "ui.rule_about.", "ui.badge.", "ui.side.")
 """Prefixes of the texts that the browser composes itself."""
 
 Texts = dict[str, str]
@@ -44,7 +45,4 @@ def _say(error: UserError, language: str) -> str:
 
 def browser_texts() -> dict[str, Texts]:
     """Language → key → text, for all that the browser composes itself."""
-    return {
-        language: {key: value for key, value in sentences(language).items() if key.startswith(BROWSER)}
-        for language in LANGUAGES
-    }
+    return web.texts(BROWSER)

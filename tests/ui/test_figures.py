@@ -8,8 +8,8 @@ from toy_traces import toy_trace
 
 from specdemo.core.result import collect
 from specdemo.ui import replays
-from specdemo.ui.colours import THEMES, palette
 from specdemo.ui.figures import figures
+from specdemo.web.colours import THEMES, palette
 
 TRACE = replays.read(toy_trace(gamma=3))
 

@@ -26,19 +26,21 @@ class Visits:
     outside: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
-    def open(self, url: str, **options: object) -> Page:
+    def open(self, url: str, within: str | None = None, **options: object) -> Page:
+        """A page in a context of its own. within: what it may ask for begins so; by default with its own address."""
+        inside = (within or url.split("?")[0]).rstrip("/")
         context = self.browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "locale": "en-US"} | options)
         context.set_default_timeout(30_000)
         page = context.new_page()
-        page.on("request", lambda request: self._asked(request.url, url))
+        page.on("request", lambda request: self._asked(request.url, inside))
         page.on("console", self._heard)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("dialog", self._interrupted)
         page.goto(url)
         return page
 
-    def _asked(self, asked: str, url: str) -> None:
-        if not asked.startswith((url.split("?")[0].rstrip("/"), "data:", "blob:")):
+    def _asked(self, asked: str, inside: str) -> None:
+        if not asked.startswith((inside, "data:", "blob:")):
             self.outside.append(asked)
 
     def _heard(self, message: ConsoleMessage) -> None:
