@@ -4,13 +4,13 @@ Knows sessions and drafters by their protocols and a clock. Does not know runs: 
 prediction for them.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from specdemo.core.metrics import median
 from specdemo.core.protocols import Drafter, Session
 from specdemo.core.sampling import SeededCoin
-from specdemo.core.verify import Fate, Verdict
+from specdemo.core.verify import LATER, Fate, Verdict
 
 REPEATS = 7
 DRAFTED = 4
@@ -22,10 +22,14 @@ WIDTHS = (1, 2, 4, 6, 8, 12, 16)
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Seconds. passes: (n, t(n)) for the measured widths n, starting with n = 1. t_draft: one draft step."""
+    """Seconds. passes: (n, t(n)) for the measured widths n, starting with n = 1. t_draft: one draft step.
+
+    least: the fastest pass of each width; far below t(n), something else was using the machine.
+    """
 
     passes: tuple[tuple[int, float], ...]
     t_draft: float
+    least: tuple[tuple[int, float], ...] = field(default=(), compare=False, metadata=LATER)
 
     @property
     def c(self) -> float:
@@ -54,7 +58,20 @@ def measure_costs(
     widths: Sequence[int] = WIDTHS,
     repeats: int = REPEATS,
 ) -> Costs:
-    """Medians over `repeats` rounds that visit every width in turn.
+    """Medians over `repeats` visits to every width in turn, after one that warms up. See `visits`."""
+    found = [costs for costs in visits(target, drafter, context, clock, widths, repeats) if costs is not None]
+    return found[-1]
+
+
+def visits(
+    target: Session,
+    drafter: Drafter | None,
+    context: Sequence[int],
+    clock: Callable[[], float],
+    widths: Sequence[int],
+    repeats: int,
+) -> Iterator[Costs | None]:
+    """The measurement turn by turn: None after every pass, after every visit to all widths the costs so far.
 
     context: ids to stand behind, at least one; cut where the passes would not fit behind it. Closes `drafter`.
     """
@@ -66,20 +83,24 @@ def measure_costs(
     try:
         if drafter is not None:
             drafter.prefill(tokens[:-1], hidden)
-        for _ in range(repeats + 1):
-            for n in widths:
+        for visit in range(repeats + 1):
+            # Every visit begins elsewhere: others look at the last one meanwhile, and no width shall pay for that.
+            begin = visit * max(1, len(widths) // (repeats + 1)) % len(widths)
+            for n in [*widths[begin:], *widths[:begin]]:
                 start = clock()
                 target.extend(tokens + tokens[:1] * (n - 1), keep=n)
                 times[n].append(clock() - start)
                 target.rollback(len(tokens) - 1)
+                yield None
             if drafter is not None:
                 steps += _draft_steps(target, drafter, tokens, clock)
+            if visit:  # the first one warms up and is left out
+                passes = tuple((n, median(seen[1:])) for n, seen in times.items())
+                least = tuple((n, min(seen[1:])) for n, seen in times.items())
+                yield Costs(passes, median(steps[1:]) if len(steps) > 1 else 0.0, least)
     finally:
         if drafter is not None:
             drafter.close()
-    # The first visit warms up and is left out.
-    passes = tuple((n, median(seen[1:])) for n, seen in times.items())
-    return Costs(passes, median(steps[1:]) if len(steps) > 1 else 0.0)
 
 
 def _draft_steps(target: Session, drafter: Drafter, tokens: list[int], clock: Callable[[], float]) -> list[float]:

@@ -13,7 +13,7 @@ from specdemo.core.events import Event
 from specdemo.core.policy import Constant, Goodput, Heuristic
 from specdemo.core.protocols import Policy, Session
 from specdemo.core.sampling import Shaping
-from specdemo.costs import WIDTHS, Costs, measure_costs
+from specdemo.costs import REPEATS, WIDTHS, Costs, visits
 from specdemo.device import race
 from specdemo.engine import Run, autoregressive, speculative
 from specdemo.errors import SettingError
@@ -90,12 +90,17 @@ def baseline(config: RunConfig) -> RunConfig:
 
 def costs_of(pair: Pair, config: RunConfig, widths: Sequence[int] = WIDTHS) -> Costs:
     """t(n) and t_d for a configuration, measured now, behind its own prompt."""
+    return [costs for costs in visits_of(pair, config, widths) if costs is not None][-1]
+
+
+def visits_of(pair: Pair, config: RunConfig, widths: Sequence[int] = WIDTHS) -> Iterator[Costs | None]:
+    """The same turn by turn, as in `costs.visits`."""
     prompt = pair.text.encode(config.prompt, config.raw)
     shaping = Shaping(config.sampling, pair.end_tokens, 0)
     drafter = None
     if config.drafter != "none":
         drafter = drafters.build(config.drafter, pair, shaping, dict(config.knobs), 0.0, config.seed)
-    return measure_costs(_target(pair, config), drafter, prompt, pair.clock, widths)
+    yield from visits(_target(pair, config), drafter, prompt, pair.clock, widths, REPEATS)
 
 
 def models_of(pair: Pair, config: RunConfig) -> Facts:

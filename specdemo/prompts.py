@@ -59,15 +59,19 @@ def read_prompts(path: Path) -> tuple[Prompt, ...]:
 
     .txt: one prompt a line, blank lines skipped, `\\n` is a backslash and an n. .csv: the column "prompt", else the
     first; with a header also "group". .json: a list of strings or of objects with "prompt" (or "text") and "group".
+    .jsonl: one such string or object a line.
     """
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        raise PromptError("prompts_type", file=path.name, types=", ".join(READERS))
-    found = [(text, group or OWN_GROUP) for text, group in reader(_text(path), path.name) if text.strip()]
+    _reader(path.name)
+    return parse_prompts(_text(path), path.name)
+
+
+def parse_prompts(content: str, file: str, most: int = MOST) -> tuple[Prompt, ...]:
+    """The prompts in the content of a file of that name, as `read_prompts` says."""
+    found = [(text, group or OWN_GROUP) for text, group in _reader(file)(content, file) if text.strip()]
     if not found:
-        raise PromptError("prompts_empty", file=path.name)
-    if len(found) > MOST:
-        raise PromptError("prompts_too_many", file=path.name, count=len(found), most=MOST)
+        raise PromptError("prompts_empty", file=file)
+    if len(found) > most:
+        raise PromptError("prompts_too_many", file=file, count=len(found), most=most)
     return tuple(Prompt(str(number), group, text) for number, (text, group) in enumerate(found, start=1))
 
 
@@ -130,4 +134,27 @@ def _from_record(record: object, file: str, number: int) -> tuple[str, str]:
     raise PromptError("prompts_shape", file=file, where=f"entry {number}")
 
 
-READERS: dict[str, Callable[[str, str], Found]] = {".txt": _from_txt, ".csv": _from_csv, ".json": _from_json}
+def _from_jsonl(text: str, file: str) -> Found:
+    return [_from_line(line, file, number) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+
+
+def _from_line(line: str, file: str, number: int) -> tuple[str, str]:
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise PromptError("prompts_json", file=file, line=number, reason=error.msg) from error
+    except (ValueError, RecursionError):
+        record = None
+    return _from_record(record, file, number)
+
+
+READERS: dict[str, Callable[[str, str], Found]] = {
+    ".txt": _from_txt, ".csv": _from_csv, ".json": _from_json, ".jsonl": _from_jsonl,
+}  # fmt: skip
+
+
+def _reader(file: str) -> Callable[[str, str], Found]:
+    reader = READERS.get(Path(file).suffix.lower())
+    if reader is None:
+        raise PromptError("prompts_type", file=file, types=", ".join(READERS))
+    return reader

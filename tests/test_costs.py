@@ -9,7 +9,7 @@ from torch import Tensor
 from specdemo.core.protocols import Pass
 from specdemo.core.sampling import Coin
 from specdemo.core.verify import Draft, Verdict
-from specdemo.costs import Costs, measure_costs
+from specdemo.costs import Costs, measure_costs, visits
 from specdemo.models.toy import ToySession, fixed
 
 COSTS = Costs(((1, 10.0), (2, 12.0), (6, 20.0)), 2.5)
@@ -67,8 +67,18 @@ def test_first_visit_is_left_out_and_a_step_is_a_share_of_a_proposal() -> None:
     drafter = Steady(session, seconds=6.0, steps=3)
     costs = measure_costs(session, drafter, (1, 2, 3), lambda: session.now, widths=(1, 4), repeats=3)
     assert costs == Costs(((1, 11.0), (4, 14.0)), 2.0)
-    assert session.widths == [1, 4] * 4
+    assert session.widths == [1, 4, 4, 1] * 2, "no width is always the first"
     assert drafter.closed
+
+
+def test_turn_by_turn_every_pass_is_a_turn_and_every_visit_tells_its_costs() -> None:
+    target = Slow()
+    turns = list(visits(target, None, [1, 2, 3], lambda: target.now, (1, 4), 3))
+    assert [turn is None for turn in turns] == [True, True] + 3 * [True, True, False]
+    assert turns[-1] == measure_costs(target, None, [1, 2, 3], lambda: target.now, (1, 4), 3)
+    assert turns[-1] == Costs(((1, 11.0), (4, 14.0)), 0.0)
+    assert turns[-1] is not None
+    assert turns[-1].least == turns[-1].passes, "no pass was disturbed"
 
 
 def test_without_steps_a_draft_costs_nothing() -> None:

@@ -437,6 +437,90 @@ def test_a_newcomer_starts_level() -> None:
     assert abs(shared[:20].count("old") - 10) <= 1
 
 
+# --- the background -----------------------------------------------------------------------------------------------
+
+
+def clocked(turns: list[str], clock: StoppedClock) -> Callable[[str, int], Callable[[], Iterator[int]]]:
+    """Makes jobs of so many turns of a second each, which write down whose turn it was."""
+
+    def job(name: str, of: int) -> Callable[[], Iterator[int]]:
+        def items() -> Iterator[int]:
+            for i in range(of):
+                clock.now += 1
+                turns.append(name)
+                yield i
+
+        return items
+
+    return job
+
+
+def test_the_background_gets_a_turn_only_when_nobody_else_can_use_it() -> None:
+    clock, turns = StoppedClock(), list[str]()
+    device, job = Device(clock, capacity=1000), clocked(turns, clock)
+    with Held(device):
+        sweep = device.stream(job("sweep", 20), background=True)
+        runs = [device.stream(job(name, 30)) for name in ("a", "b")]
+        assert device.ahead == 3  # the one that holds the device, too
+        assert device.busy == 4
+        assert not sweep.ready(0.0)
+    read_all([*runs, sweep], {})
+    device.shutdown()
+    assert turns[:60].count("sweep") == 0
+    assert turns[60:] == ["sweep"] * 20
+
+
+def test_the_background_goes_on_while_others_wait_for_their_readers() -> None:
+    clock, turns = StoppedClock(), list[str]()
+    device, job = Device(clock, capacity=10), clocked(turns, clock)
+    run = device.stream(job("run", 30))
+    until(lambda: len(turns) == 10)
+    sweep = device.stream(job("sweep", 5), background=True)
+    assert read(sweep) == [*range(5)]
+    assert turns == ["run"] * 10 + ["sweep"] * 5
+    assert device.ahead == 1
+    assert read(run) == [*range(30)]
+    assert within(lambda: run.wait(PATIENCE_S))
+    assert device.ahead == 0
+    device.shutdown()
+
+
+def test_who_waits_in_the_background_gives_no_start_to_a_newcomer() -> None:
+    """A job that has used nothing in the background does not let a newcomer keep an older run out."""
+    clock, turns = StoppedClock(), list[str]()
+    device, job = Device(clock, capacity=1000), clocked(turns, clock)
+    streams: list[Stream[int]] = []
+
+    def old() -> Iterator[int]:
+        for i in clocked(turns, clock)("old", 100)():
+            if i == 0:
+                streams.append(device.stream(job("sweep", 5), background=True))
+            if i == 49:
+                streams.append(device.stream(job("new", 100)))
+            yield i
+
+    assert len(read(device.stream(old))) == 100
+    read_all(streams, {})
+    device.shutdown()
+    assert abs(turns[50:70].count("old") - 10) <= 1
+    assert turns[-5:] == ["sweep"] * 5
+
+
+def test_ready_says_whether_there_is_something_to_read(device: Device) -> None:
+    go = threading.Event()
+
+    def slow() -> Iterator[int]:
+        go.wait(PATIENCE_S)
+        yield 1
+
+    stream = device.stream(slow)
+    assert not stream.ready(0.01)
+    go.set()
+    assert stream.ready(PATIENCE_S)
+    assert read(stream) == [1]
+    assert stream.ready(0.0)
+
+
 # --- shutdown -----------------------------------------------------------------------------------------------------
 
 
@@ -465,3 +549,44 @@ def test_shutdown_from_the_device_thread_does_not_wait_for_itself() -> None:
     device = Device()
     within(lambda: device.call(device.shutdown))
     within(device.shutdown)
+
+
+# --- how it is ------------------------------------------------------------------------------------------------------
+
+
+def test_a_job_whose_reader_takes_nothing_ends() -> None:
+    device = Device(capacity=4, unread_s=0.05)
+    closed = threading.Event()
+
+    def items() -> Iterator[int]:
+        try:
+            yield from count()
+        finally:
+            closed.set()
+
+    stream = device.stream(items)
+    assert next(stream) == 0
+    assert closed.wait(PATIENCE_S)
+    assert read(stream) == [1, 2, 3, 4]
+    device.shutdown()
+
+
+def test_a_job_whose_reader_is_slow_goes_on() -> None:
+    device = Device(capacity=2, unread_s=0.1)
+    stream = device.stream(lambda: iter(range(10)))
+    slowly = []
+    for item in stream:
+        slowly.append(item)
+        time.sleep(0.03)
+    assert slowly == list(range(10))
+    device.shutdown()
+
+
+def test_the_length_of_the_present_turn_is_known() -> None:
+    device = Device()
+    assert device.turn_s == 0.0
+    with Held(device):
+        until(lambda: device.turn_s > 0.0)
+    until(lambda: device.turn_s == 0.0)
+    device.shutdown()
+    assert device.turn_s == float("inf")

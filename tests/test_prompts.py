@@ -65,6 +65,16 @@ def test_json_takes_strings_and_objects(tmp_path: Path) -> None:
     assert [(prompt.text, prompt.group) for prompt in found] == [("one", "own"), ("two", "code"), ("three", "own")]
 
 
+def test_jsonl_takes_strings_and_objects(tmp_path: Path) -> None:
+    lines = ['"one\\nmore"', "", '{"prompt": "two", "group": "code"}', '{"text": "three"}']
+    found = read_prompts(file(tmp_path, "p.jsonl", "\r\n".join(lines)))
+    assert [(prompt.text, prompt.group) for prompt in found] == [
+        ("one\nmore", "own"),
+        ("two", "code"),
+        ("three", "own"),
+    ]
+
+
 REFUSED = {
     "type": ("p.pdf", "x", "prompts_type"),
     "encoding": ("p.txt", b"caf\xe9", "prompts_encoding"),
@@ -82,6 +92,10 @@ REFUSED = {
     "a list as group": ("p.json", '[{"prompt": "a", "group": []}]', "prompts_shape"),
     "too deep": ("p.json", "[" * 100_000, "prompts_shape"),
     "a huge number": ("p.json", "[" + "9" * 5000 + "]", "prompts_shape"),
+    "a broken line": ("p.jsonl", '"a"\n{"prompt": "b"', "prompts_json"),
+    "a number in a line": ("p.jsonl", '"a"\n\n3', "prompts_shape"),
+    "a line too deep": ("p.jsonl", "[" * 100_000, "prompts_shape"),
+    "empty lines": ("p.jsonl", "\n\n", "prompts_empty"),
 }
 
 

@@ -65,6 +65,7 @@ class ToyPair(ToyAccess):
     dtype = "float32"
     device = "cpu"
     end_tokens = (END,)
+    draft_bytes = 0
 
     def __init__(self, target: Table | None = None, draft: Table | None = None, limit: int = 4096) -> None:
         super().__init__(target or cycle(10), draft or cycle(10), VOCABULARY, limit)

@@ -19,10 +19,11 @@ MOST_REPEATS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A drafter and those of its knobs that are not left at their default."""
+    """A drafter, those of its knobs that are not left at their default, and how γ is chosen."""
 
     drafter: str
     knobs: tuple[tuple[str, str], ...] = ()
+    policy: str = RunConfig().policy
 
     @classmethod
     def parse(cls, text: str) -> "Choice":
@@ -42,7 +43,13 @@ class Choice:
 
     @property
     def label(self) -> str:
-        """How tables call it, e.g. `layer-skip(layers=12)`."""
+        """How tables call it, e.g. `layer-skip(layers=12)` or `ngram, goodput`."""
+        name = self.source
+        return name if self.policy == RunConfig().policy else f"{name}, {self.policy}"
+
+    @property
+    def source(self) -> str:
+        """The same without the policy: what a draft step costs depends on no more."""
         knobs = ", ".join(f"{name}={value}" for name, value in self.knobs)
         return f"{self.drafter}({knobs})" if knobs else self.drafter
 
@@ -78,6 +85,11 @@ class Lane:
     def drafter(self) -> str:
         """The label of its drafter, "none" for the baseline."""
         return self.choice.label if self.choice else "none"
+
+    @property
+    def source(self) -> str:
+        """What its costs are measured for."""
+        return self.choice.source if self.choice else "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +141,7 @@ class Plan:
             pair=self.pair,
             drafter=lane.choice.drafter if lane.choice else "none",
             gamma=lane.gamma,
+            policy=lane.choice.policy if lane.choice else RunConfig().policy,
             sampling=SamplingConfig(race.temperature),
             seed=self.seed + race.repeat,
             max_new_tokens=self.max_new_tokens,

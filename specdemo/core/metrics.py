@@ -278,12 +278,12 @@ def median(values: Sequence[float]) -> float:
 
 
 def bootstrap_interval(
-    counts: Sequence[tuple[int, int]], seed: int = 0, resamples: int = 2000, level: float = 0.95
+    counts: Sequence[tuple[float, float]], seed: int = 0, resamples: int = 2000, level: float = 0.95
 ) -> tuple[float, float] | None:
     """Interval of Σ part / Σ whole over prompts, by resampling prompts. None with fewer than two usable prompts.
 
-    counts: (part, whole) of each prompt, e.g. (accepted, tested). Tests within a run depend on each other,
-    so a binomial interval over tokens would be several times too narrow.
+    counts: (part, whole) of each prompt, e.g. (accepted, tested) or (baseline time, time). Tests within a run depend
+    on each other, so a binomial interval over tokens would be several times too narrow.
     """
     usable = [pair for pair in counts if pair[1]]
     if len(usable) < 2:

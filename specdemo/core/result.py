@@ -12,12 +12,16 @@ from specdemo.core.metrics import Comparison, Metrics, Round, compare
 
 @dataclass(slots=True)
 class LaneResult:
-    """What one lane did. `proposed[i]` ids were drafted in round i; `rounds[i]` counts those before the run's end."""
+    """What one lane did. `proposed[i]` ids were drafted in round i; `rounds[i]` counts those before the run's end.
+
+    asked[i]: γ of round i, that many ids at most.
+    """
 
     started: RunStarted | None = None
     finished: RunFinished | None = None
     rounds: list[Round] = field(default_factory=list)
     proposed: list[int] = field(default_factory=list)
+    asked: list[int] = field(default_factory=list)
     inspected: dict[int, tuple[Position, ...]] = field(default_factory=dict)
     metrics: Metrics | None = None
 
@@ -43,6 +47,7 @@ class LaneResult:
                 self.started = event
             case Drafted():
                 self.proposed.append(len(event.tokens))
+                self.asked.append(event.gamma)
             case Inspected():
                 self.inspected[event.round] = event.positions
             case RoundFinished():
