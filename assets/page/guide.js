@@ -5,6 +5,8 @@ import { h, patch } from "../player/dom.js";
 import { icon } from "../player/icons.js";
 import { keyAction } from "../player/keys.js";
 import { query } from "./address.js";
+import { CONTENTS } from "./lessons-course.js";
+import { part } from "./parts.js";
 import { sceneOf } from "./scenes.js";
 import { FIRST } from "./tour-steps.js";
 import { TABS, asked as askedTab } from "./tabs.js";
@@ -83,6 +85,7 @@ export class Guide {
       next: () => (this.tour.last ? this.stop() : this.tour.next()),
       back: () => this.tour.back(),
       skip: () => this.stop("off"),
+      lessons: () => part("lessons")?.enter(CONTENTS),
     };
     act[button?.dataset.tour]?.();
   }
@@ -128,6 +131,7 @@ export class Guide {
         { class: "sp-tour-moves" },
         on && !tour.first ? button("back", say("back"), icon("previous")) : null,
         on ? button("next", say(tour.last ? "done" : "next"), null, icon("next")) : button("start", say(state === "over" ? "again" : "start"), icon("play")),
+        state === "over" ? button("lessons", say("lessons"), null, icon("next")) : null,
         button("skip", say(on ? "skip" : "close"), icon("close")),
       ),
     );
@@ -139,7 +143,8 @@ function button(name, label, ...icons) {
   return h("button", { type: "button", class: "sp-tour-button", "data-tour": name }, before || null, h("span", {}, label), after || null);
 }
 
-function isAction(event) {
+/** True for what a visitor does to the page, and not merely on it. */
+export function isAction(event) {
   if (event.type === "keydown") return ![null, "reveal"].includes(keyAction(event, document.body.classList.contains("sp-present")));
   if (event.type !== "click") return true;
   if (document.body.classList.contains("sp-present")) return false;

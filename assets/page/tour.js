@@ -2,7 +2,8 @@
 // things; no page, no language.
 //
 // A step is {id, trace, beats}. A beat is what to do and how long it stays:
-//   at: where to stand first: "start", "end", "telling" (just after the round that shows most), or a number of steps.
+//   at: where to stand first: "start", "end", "telling" (just after the round that shows most), a number of steps, or a
+//     name that the host knows.
 //   play: play to the end from there. speed: how fast. scene: the name of what to show over the lanes.
 //   hold: seconds before it goes on; without it the beat waits for the visitor.
 
@@ -12,7 +13,7 @@ import { tellingRound } from "./telling.js";
 export class Tour {
   /**
    * host: {load(trace): a promise of the run or null, put(run) on the stage, player: the handle of now,
-   * showScene(name or null)}.
+   * showScene(name or null)}; and where steps need them stand(name) and arrived(beat), told of every beat that is on.
    * clock: {after(milliseconds, callback): an id, cancel(id)}. still: the reader wants no motion: every step then shows
    * its last beat and waits.
    */
@@ -95,6 +96,7 @@ export class Tour {
     if (speed) player.setSpeed(speed);
     this.stand(this.still && play ? "end" : (at ?? this.earlier(number)));
     this.host.showScene(scene ?? null);
+    this.host.arrived?.(this.step.beats[number]);
     this.playing = Boolean(play) && !this.still;
     if (this.playing) player.play();
     else this.hold();
@@ -110,6 +112,7 @@ export class Tour {
     if (at === "start") player.seek(0);
     else if (at === "end") player.seek(player.last());
     else if (at === "telling") player.goToRound(tellingRound(player.rounds()));
+    else if (typeof at === "string") this.host.stand(at);
     else if (at !== undefined) player.seek(at);
   }
 

@@ -61,7 +61,8 @@ def test_back_next_and_skip(server: Server, visits: Visits) -> None:
     page.reload()
     expect(page.locator(".sd-same")).to_be_visible()
     expect(page.locator(".sp-tour-strip")).to_have_count(0)
-    page.click(".sp-tools [data-do=tour]")
+    page.click("[data-lessons]")
+    page.click("[data-lesson-do=tour]")
     expect(step(page)).to_have_text("1")
 
 
