@@ -19,7 +19,9 @@ def advice(comparison: Comparison, metrics: Metrics, language: str = "en") -> tu
 
 def reason(found: Why, comparison: Comparison, metrics: Metrics, language: str = "en") -> str:
     """Why the run was slow, in the player's words."""
-    return sentences(language)[f"player.why.{found.reason}"].format(
+    # A rule that judges whole blocks has no count of tests.
+    key = "alpha_untested" if found.reason == "alpha" and not metrics.tested else found.reason
+    return sentences(language)[f"player.why.{key}"].format(
         tau=_fixed(metrics.tau),
         cost=_fixed(found.costs.total),
         draft=_fixed(found.costs.draft),

@@ -24,7 +24,9 @@ export function address(names, defaults, values) {
     } else if (value !== null && value !== undefined && String(value) !== String(plain)) given.set(name, value);
   });
   const now = query();
-  for (const name of ["view", "tab", "trace"]) if (now[name] && !given.has(name)) given.set(name, now[name]);
+  for (const name of ["view", "tab", "trace", "lesson"]) if (now[name] && !given.has(name)) given.set(name, now[name]);
+  // The settings of other tabs: see keep.js.
+  for (const name of Object.keys(now)) if (/^(theory|prove|train)\./.test(name)) given.set(name, now[name]);
   const { origin, pathname } = window.location;
   return `${origin}${pathname}${given.size ? `?${given}` : ""}`;
 }

@@ -2,6 +2,7 @@
 
 import { h, patch } from "../player/dom.js";
 import { language, readTheme, setTheme, watchTheme } from "./address.js";
+import { part } from "./parts.js";
 import { choose as chooseTab, followAddress, opensHere, tabs, watchTab } from "./tabs.js";
 
 const SUN = "M8 4.6a3.4 3.4 0 1 0 0 6.8 3.4 3.4 0 0 0 0-6.8zM7.3.8h1.4v2.4H7.3zM7.3 12.8h1.4v2.4H7.3zM.8 7.3h2.4v1.4H.8zM12.8 7.3h2.4v1.4h-2.4zM2.4 3.4l1-1 1.7 1.7-1 1zM10.9 11.9l1-1 1.7 1.7-1 1zM2.4 12.6l1.7-1.7 1 1-1.7 1.7zM10.9 4.1l1.7-1.7 1 1-1.7 1.7z";
@@ -27,13 +28,29 @@ export function showHead({ element, props, texts, languages, chosen }) {
       event.preventDefault();
       chooseTab(tab.dataset.tab);
     }
+    if (event.target.closest("[data-lessons]") && opensHere(event)) {
+      event.preventDefault();
+      part("lessons")?.toggle();
+    }
     const button = event.target.closest("button");
     if (button?.dataset.lang && button.dataset.lang !== lang) choose(button.dataset.lang);
     if (button?.dataset.do === "theme") setTheme(readTheme() === "dark" ? "light" : "dark");
   });
   watchTheme(draw);
   watchTab(draw);
+  watchLearning(draw);
   choose(lang);
+}
+
+// The lessons are opened and closed from several places.
+function watchLearning(draw) {
+  let on = false;
+  const look = () => {
+    if (document.body.classList.contains("sp-learning") === on) return;
+    on = !on;
+    draw();
+  };
+  new MutationObserver(look).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 }
 
 function view(lang, languages, table) {

@@ -4,11 +4,17 @@ import { mount } from "../player/player.js";
 import { address, copyText, said } from "./address.js";
 import { showHead } from "./head.js";
 import { showKnobs } from "./knobs.js";
+import { pageHost } from "./lessons-host.js";
+import { Lessons } from "./lessons.js";
 import { showLine } from "./line.js";
+import { inPlace } from "./parts.js";
 import { showSnippets } from "./snippets.js";
+import { Measure } from "./measure.js";
 import { Prove } from "./prove.js";
 import { Stage } from "./stage.js";
+import { offered } from "./tabs.js";
 import { Theory } from "./theory.js";
+import { Train } from "./train.js";
 
 /** The name of the page, its language and its theme. */
 export function head(component) {
@@ -17,17 +23,33 @@ export function head(component) {
 
 /** The player with its bar of runs. */
 export function stage(component) {
-  return new Stage(component, mount);
+  return inPlace("stage", new Stage(component, mount));
 }
 
 /** What the formulas promise. */
 export function theory(component) {
-  return new Theory(component);
+  return inPlace("theory", new Theory(component));
+}
+
+/** Sweeps, and what a wide pass costs. */
+export function measure(component) {
+  return new Measure(component);
 }
 
 /** Tests that a rule keeps the target's law. */
 export function prove(component) {
-  return new Prove(component);
+  return inPlace("prove", new Prove(component));
+}
+
+/** A draft from the visitor's own text. */
+export function train(component) {
+  return new Train(component);
+}
+
+/** The lessons, which lead through the other parts. settings: puts values into the widgets; absent where there are none. */
+export function lessons(component) {
+  const host = pageHost({ settings: component.settings ?? null, tabs: offered() });
+  return inPlace("lessons", new Lessons({ ...component, element: component.element.querySelector(".sp-lessons"), host }));
 }
 
 /** A line of text in the reader's language. */

@@ -1,7 +1,10 @@
 // Test (a) on the real model: two greedy texts side by side, marked where they part.
 
 import { h } from "../player/dom.js";
+import { label } from "../player/format.js";
 import { mark } from "./prove-fields.js";
+
+const DIGITS = ["float32", "bfloat16"];
 
 /** Index of the first piece in which two texts differ; the length of the shorter while they agree. */
 export function common(a, b) {
@@ -11,8 +14,8 @@ export function common(a, b) {
 }
 
 /** state: of the server, with pieces of both lanes. rule: the name of the rule that was tested. */
-export function result(state, rule, say) {
-  const { speculative, baseline, exact, dtype } = state;
+export function result(state, rule, say, others = []) {
+  const { speculative, baseline, exact, dtype, beside } = state;
   const at = state.of === undefined ? common(speculative, baseline) : state.same;
   const text = (name, pieces) =>
     h(
@@ -25,9 +28,25 @@ export function result(state, rule, say) {
     "div",
     { class: "sp-result-box" },
     verdict(state, rule, say),
-    h("p", { class: "sd-hint" }, say(exact ? "passes_exact" : "passes_loaded", { dtype })),
+    h("p", { class: "sd-hint" }, say(exact ? "passes_exact" : "passes_loaded", { dtype }), DIGITS.includes(dtype) ? ` ${say(`digits_${dtype}`)}` : null, beside ? ` ${say("beside", { dtype, megabytes: megabytes(beside) })}` : null),
     h("div", { class: "sp-lanes" }, text("speculative", speculative), text("baseline", baseline)),
+    others.map((other) => h("p", { class: "sp-across" }, across(state, other, say))),
   );
+}
+
+/** Bytes as whole megabytes. */
+export function megabytes(bytes) {
+  return String(Math.round(bytes / 1e6));
+}
+
+/** What the target alone says in two number types: the same, or where they part and how close its choice was there. */
+export function across(one, other, say) {
+  const at = common(one.baseline, other.baseline);
+  const names = { one: one.dtype, other: other.dtype };
+  if (at >= Math.min(one.baseline.length, other.baseline.length)) return say("across_same", { ...names, count: at });
+  const margin = (state) => (state.margins?.[at] === undefined ? "–" : short(state.margins[at]));
+  const word = (state) => `“${label([state.baseline[at], "text"])}”`;
+  return say("across_parts", { ...names, at: at + 1, word: word(one), otherWord: word(other), margin: margin(one), otherMargin: margin(other) });
 }
 
 function parts(pieces, at, ...both) {

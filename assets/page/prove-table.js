@@ -4,6 +4,8 @@ import { h } from "../player/dom.js";
 import { mark } from "./prove-fields.js";
 
 const TESTS = ["a", "b", "c", "d"];
+const PROVED = 3;
+const LABELLED = 40;
 
 /** rules: [{id, badge, side, source}]. rows: by rule, of those tested so far. name(id), badge(id): texts. */
 export function table({ rules, rows, chosen, name, badge, say }) {
@@ -39,7 +41,7 @@ function cell(test, row, say) {
 const measured = {
   a: ({ greedy }) => `${greedy.same}/${greedy.of}`,
   b: ({ sampled }) => `TV ${sampled.distance.toFixed(3)} (≤ ${sampled.high.toFixed(3)})`,
-  c: ({ joint }) => `TV ${tiny(joint.distance)}`,
+  c: ({ joints }) => `TV ${tiny(joints[PROVED].distance)}`,
   d: ({ waste }) => `Δτ ${signed(waste.exact)}`,
 };
 
@@ -54,28 +56,35 @@ function power(exponent) {
 }
 
 /** One rule: what it does, and the joint law of three tokens under it beside the target's. */
-export function detail({ rule, row, name, about, badge, source, say }) {
+export function detail({ rule, row, length, lengths, name, about, badge, source, say }) {
   return h(
     "section",
     { class: "sp-detail", "aria-label": name(rule.id) },
     h("h4", {}, name(rule.id), " ", badge(rule.badge)),
     h("p", {}, about(rule.id)),
     h("p", { class: "sd-hint" }, say("touches", { side: say(`side.${rule.side}`) }), " · ", source(rule)),
-    row ? law(row, say) : null,
+    row ? law(row, length, lengths, say) : null,
   );
 }
 
-function law({ joint, waste }, say) {
-  const texts = joint.texts;
+function law({ joints, waste }, length, lengths, say) {
+  const joint = joints[length];
+  const { texts } = joint;
   const most = Math.max(...texts.map(([, target, emitted]) => Math.max(target, emitted)));
   const bar = (kind, value) => h("i", { class: `sp-joint-${kind}`, style: `height:${((100 * value) / most).toFixed(2)}%` });
   return h(
     "div",
     { class: "sp-joint" },
-    h("p", {}, say("joint", { count: texts.length, distance: tiny(joint.distance) })),
     h(
       "div",
-      { class: "sp-joint-bars", role: "img", "aria-label": say("joint_text", { distance: tiny(joint.distance) }) },
+      { class: "sp-choices", role: "group", "aria-label": say("lengths") },
+      h("span", { class: "sd-hint" }, say("lengths")),
+      lengths.map((one) => h("button", { type: "button", class: "sp-choice", "data-length": String(one), "aria-pressed": String(one === length) }, String(one))),
+    ),
+    h("p", {}, say("joint", { count: texts.length, length, distance: tiny(joint.distance) })),
+    h(
+      "div",
+      { class: `sp-joint-bars${texts.length > LABELLED ? " sp-joint-many" : ""}`, role: "img", "aria-label": say("joint_text", { distance: tiny(joint.distance) }) },
       texts.map(([tokens, target, emitted]) => h("span", { title: `${tokens.join(" ")}: ${target.toFixed(4)}, ${emitted.toFixed(4)}` }, h("span", {}, bar("target", target), bar("emitted", emitted)), h("small", {}, tokens.join("")))),
     ),
     h("ul", { class: "sp-key" }, h("li", {}, h("i", { class: "sp-swatch sp-joint-target" }), say("key.target")), h("li", {}, h("i", { class: "sp-swatch sp-joint-emitted" }), say("key.emitted"))),

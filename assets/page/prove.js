@@ -4,6 +4,7 @@ import { h, patch } from "../player/dom.js";
 import { drafterName } from "../player/facts.js";
 import { translator } from "../player/labels.js";
 import { language, watchLanguage } from "./address.js";
+import { keep, kept } from "./keep.js";
 import { menu, number, startButton, words } from "./prove-fields.js";
 import * as greedy from "./prove-greedy.js";
 import * as sampled from "./prove-sampled.js";
@@ -12,12 +13,12 @@ import { watchTab } from "./tabs.js";
 import { teller } from "./tell.js";
 
 const POLL_MS = 500;
-const BUSY = ["waiting", "reading", "running"];
-const NUMBERS = ["temperature", "depth", "n", "seed", "gamma", "max_new_tokens"];
+const BUSY = ["waiting", "reading", "loading", "running"];
+const NUMBERS = ["temperature", "depth", "n", "seed", "gamma", "max_new_tokens", "length"];
 
 /**
  * component: {element, props, watch, server, texts, sampled(asked), greedy(asked), halt(), rules, drafters, modes,
- * deepest, most_tokens, prompt, plain}. props.value: "" or JSON of a test's state.
+ * lengths, deepest, most_tokens, prompt, plain}. props.value: "" or JSON of a test's state.
  */
 export class Prove {
   constructor(component) {
@@ -26,15 +27,17 @@ export class Prove {
     this.root = element.querySelector(".sp-lab");
     this.say = teller(texts, "prove", language(texts));
     this.t = translator(texts, language(texts));
-    this.asked = { prompt, ...plain, temperature: 1, depth: 0, n: 100000, seed: 0, gamma: 4, max_new_tokens: 48, mode: "loaded" };
+    this.plain = { prompt, ...plain, temperature: 1, depth: 0, n: 100000, seed: 0, gamma: 4, max_new_tokens: 48, mode: "loaded", length: 3 };
+    this.asked = whole(kept("prove", this.plain, rangesOf(component)));
     this.rows = new Map();
     this.results = {};
+    this.answers = new Map();
     this.latest = null;
     this.offline = false;
     this.polling = false;
     this.width = 480;
     this.root.addEventListener("input", ({ target }) => this.changed(target));
-    this.root.addEventListener("click", ({ target }) => this.clicked(target.closest("button[data-do]")));
+    this.root.addEventListener("click", ({ target }) => this.clicked(target.closest("button[data-do], button[data-length]")));
     this.watch("value", () => this.received(this.props.value));
     watchLanguage((lang) => {
       this.say.language = lang;
@@ -50,15 +53,22 @@ export class Prove {
     return this.latest !== null && BUSY.includes(this.latest.state);
   }
 
+  /** Picks a rule. */
+  pick(rule) {
+    this.changed({ name: "row", value: rule });
+  }
+
   changed({ name, value }) {
     if (name === "row") this.asked = { ...this.asked, rule: value };
     else if (name in this.asked) this.asked = { ...this.asked, [name]: NUMBERS.includes(name) ? Number(value) : value };
     this.draw();
+    keep("prove", this.asked, this.plain);
   }
 
   clicked(button) {
     if (!button) return;
-    if (button.dataset.do === "halt") this.halt({});
+    if (button.dataset.length) this.changed({ name: "length", value: button.dataset.length });
+    else if (button.dataset.do === "halt") this.halt({});
     else this.start(button.dataset.do);
   }
 
@@ -66,6 +76,7 @@ export class Prove {
     if (this.busy) return;
     this.latest = { kind, state: "waiting" };
     this.results = { ...this.results, [kind]: null };
+    this.started = this.asked;
     this[kind](this.asked);
     this.draw();
   }
@@ -75,7 +86,17 @@ export class Prove {
     this.latest = JSON.parse(value);
     // What comes before the first result keeps the place of an earlier one free.
     this.results = { ...this.results, [this.latest.kind]: this.latest };
+    if (this.latest.kind === "greedy" && this.latest.state === "done") this.remember(this.latest);
     this.draw();
+  }
+
+  /** Keeps finished greedy texts by their number type, as long as they answer the same question. */
+  remember(state) {
+    const { prompt, max_new_tokens: most } = this.started;
+    const question = JSON.stringify([prompt, most]);
+    if (question !== this.question) this.answers.clear();
+    this.question = question;
+    this.answers.set(state.dtype, state);
   }
 
   /** Asks for the exact tests until all are there. The first visitor to ask makes the server work them out. */
@@ -132,7 +153,7 @@ function view(prove) {
       prove.offline ? h("p", { class: "sp-said sp-said-bad", role: "alert" }, text("page.offline")) : null,
       table({ rules, rows, chosen: asked.rule, ...names }),
       h("p", { class: "sd-hint" }, say("legend")),
-      detail({ rule, row: rows.get(rule.id), ...names }),
+      detail({ rule, row: rows.get(rule.id), length: asked.length, lengths: prove.lengths, ...names }),
     ),
     panel(
       say("real"),
@@ -156,15 +177,43 @@ function test(prove, kind, name, fields) {
   const { say, busy, latest, results, width } = prove;
   const state = results[kind];
   const running = busy && latest.kind === kind;
-  return panel(say(kind), say(`${kind}_lead`), h("div", { class: "sp-form" }, fields, startButton(kind, running, busy, say)), shown(kind, running ? (state ?? latest) : state, name, width, say));
+  return panel(say(kind), say(`${kind}_lead`), h("div", { class: "sp-form" }, fields, startButton(kind, running, busy, say)), shown(kind, running ? (state ?? latest) : state, name, width, say, prove.answers));
 }
 
-function shown(kind, state, name, width, say) {
+function shown(kind, state, name, width, say, known) {
   if (!state) return null;
   if (state.state === "failed") return h("p", { class: "sp-said sp-said-bad", role: "alert" }, state.problem[say.language]);
   if (kind === "sampled" && state.cells) return sampled.result(state, name(state.rule), width, say);
-  if (kind === "greedy" && state.baseline) return greedy.result(state, name(state.rule), say);
+  if (kind === "greedy" && state.baseline) return greedy.result(state, name(state.rule), say, others(state, known));
+  if (state.state === "loading") return h("p", { class: "sp-said", role: "status" }, say("loading", { dtype: state.dtype, megabytes: greedy.megabytes(state.bytes) }));
   return h("p", { class: "sp-said", role: "status" }, say(state.state === "reading" ? "reading" : "waiting"));
+}
+
+// The same question answered in another number type, once this one is answered whole.
+function others(state, known) {
+  return state.state === "done" ? [...known.values()].filter(({ dtype }) => dtype !== state.dtype) : [];
+}
+
+function rangesOf({ rules, drafters, modes, lengths, deepest, most_tokens: most }) {
+  return {
+    rule: rules.map(({ id }) => id),
+    drafter: drafters,
+    mode: modes,
+    length: [lengths[0], lengths.at(-1)],
+    temperature: [0, 2],
+    depth: [0, deepest],
+    n: [1e2, 1e6],
+    seed: [0, 1e9],
+    gamma: [1, 7],
+    max_new_tokens: [8, most],
+  };
+}
+
+// What the address may have by halves.
+function whole(asked) {
+  const n = sampled.SIZES.map(([size]) => Number(size)).findLast((size) => size <= asked.n);
+  const rounded = ["depth", "seed", "gamma", "max_new_tokens", "length"].map((name) => [name, Math.round(asked[name])]);
+  return { ...asked, ...Object.fromEntries(rounded), n };
 }
 
 function panel(title, lead, ...children) {

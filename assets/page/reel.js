@@ -2,14 +2,16 @@
 
 import { h } from "../player/dom.js";
 import { drafterName } from "../player/facts.js";
+import { TAUGHT, rule, ruleName } from "../player/rules.js";
 import { tool } from "./tools.js";
 
 /**
  * The bar as descriptions. shown: {buffer, source, key} of the run on show, whole: whether it has ended. runs: the
- * visitor's own. problem: a sentence in every language, or null. tours: whether there is a tour. say(key): a text.
+ * visitor's own. problem: a sentence in every language, or null. without: names of tools
+ * to leave out. leads: this browser leads a workshop. say(key): a text.
  */
 export function reel(state) {
-  const { shown, whole, problem, tours, say, t } = state;
+  const { shown, whole, problem, without, leads, say, t } = state;
   const empty = shown.buffer.lines === 0;
   const parts = [
     recordedRuns(state),
@@ -17,12 +19,12 @@ export function reel(state) {
     h(
       "div",
       { class: "sp-tools", role: "group", "aria-label": say("tools") },
-      tours ? tool("tour", say("tour"), { title: say("tour.hint") }) : null,
-      tool("figure", say("figure"), { disabled: !whole }),
+      without.includes("figure") ? null : tool("figure", say("figure"), { disabled: !whole }),
       tool("present", say("present"), { disabled: empty, title: say("present_hint") }),
       tool("save", say("save"), { disabled: empty }),
       tool("open", say("open")),
-      tool("page", say("page"), { disabled: !whole }),
+      leads ? tool("class", say("to_class"), { disabled: !whole }) : null,
+      without.includes("page") ? null : tool("page", say("page"), { disabled: !whole }),
     ),
     problem ? h("p", { class: "sp-line sp-line-bad", role: "alert" }, h("span", {}, problem[t.language]), tool("clear", say("close"))) : null,
   ];
@@ -56,8 +58,9 @@ function ownRuns(state) {
 }
 
 function ownRun(run, { shown, whole, say, t }) {
-  const { drafter, gamma, sampling } = run.settings;
-  const title = `#${run.number} ${drafterName(drafter, t)} γ ${gamma} T ${sampling.temperature}`;
+  const { drafter, gamma, sampling, rule: id = TAUGHT } = run.settings;
+  const judged = id === TAUGHT ? "" : ` · ${ruleName(rule(id), t)}`;
+  const title = `#${run.number} ${drafterName(drafter, t)} γ ${gamma} T ${sampling.temperature}${judged}`;
   const pressed = shown.key === `own ${run.number}`;
   const race = h("button", { type: "button", class: "sp-race", "data-do": "race", "data-run": run.number, title: say("race"), "aria-label": `${say("race")} #${run.number}` }, "⇄");
   return h(

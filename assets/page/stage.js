@@ -7,8 +7,10 @@ import { Buffer } from "./buffer.js";
 import { watchDock } from "./dock.js";
 import { choose, save } from "./files.js";
 import { Guide } from "./guide.js";
+import { part } from "./parts.js";
 import { reel } from "./reel.js";
 import { Runs, recorded } from "./runs.js";
+import { led, sendToClass } from "../workshop/send.js";
 
 const TRACE = "application/x-ndjson";
 
@@ -22,7 +24,8 @@ function whenThere(selector, react, waited = 0) {
 }
 
 /**
- * component: {element, props, watch, server, figure, texts, traces ([{id, titles}]), verify_source, most_bytes}.
+ * component: {element, props, watch, server, figure, texts, traces ([{id, titles}]), verify_source, most_bytes, without
+ * (tools that it has not), autoplay (false: recorded runs wait)}.
  * props.value: "" or a line {"run", "source", "first"} and then a trace from its line `first` on.
  */
 export class Stage {
@@ -60,9 +63,16 @@ export class Stage {
       lang: this.t.language,
       view: on ? "present" : "full",
       verify_source: this.verify_source,
-      onPosition: () => this.guide.moved(),
+      autoplay: this.autoplay,
+      onPosition: () => this.moved(),
     });
     if (this.shown.buffer.lines) this.player.feed(this.whole ? this.recording() : this.text);
+  }
+
+  /** The player has moved. */
+  moved() {
+    this.guide.moved();
+    part("lessons")?.moved();
   }
 
   /** The trace on show, and whether all of its lanes have ended. */
@@ -230,6 +240,14 @@ export class Stage {
     }
   }
 
+  /** The run on show goes to the class that this browser leads. */
+  async do_class(button) {
+    const offline = this.everywhere("ui.page.offline", {});
+    const problem = await sendToClass(led(), this.recording(), this.fileName(), offline);
+    this.complain(problem);
+    if (!problem) said(button);
+  }
+
   do_clear() {
     this.complain(null);
   }
@@ -249,8 +267,7 @@ export class Stage {
   }
 
   draw() {
-    const { t, traces, shown, runs, whole, problem } = this;
-    const tours = this.guide.tour.steps.length > 0;
-    patch(this.bar, reel({ t, traces, shown, runs: runs.list, whole, problem, tours, say: (key) => this.say(key) }));
+    const { t, traces, shown, runs, whole, problem, without = [] } = this;
+    patch(this.bar, reel({ t, traces, shown, runs: runs.list, whole, problem, without, leads: led() !== null, say: (key) => this.say(key) }));
   }
 }

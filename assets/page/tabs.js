@@ -3,11 +3,16 @@
 import { h } from "../player/dom.js";
 import { query } from "./address.js";
 
-export const TABS = ["watch", "theory", "prove"];
+export const TABS = ["watch", "measure", "theory", "prove", "train"];
+
+/** The tabs that this page has: those that its body names, else all. */
+export function offered() {
+  return globalThis.document?.body?.dataset.tabs?.split(" ") ?? TABS;
+}
 
 /** The tab that the address asks for; the first one for anything unknown, and for a projector. */
 export function asked({ tab, view } = query()) {
-  return view !== "present" && TABS.includes(tab) ? tab : TABS[0];
+  return view !== "present" && offered().includes(tab) ? tab : TABS[0];
 }
 
 /** The address of a tab, with all else that this one says. */
@@ -50,7 +55,13 @@ export function choose(tab) {
 export function tabs(table) {
   const current = readTab();
   const link = (tab) => h("a", { href: addressOf(tab), "data-tab": tab, "aria-current": tab === current ? "page" : null }, table[`ui.page.tab.${tab}`]);
-  return h("nav", { class: "sp-tabs", "aria-label": table["ui.page.tabs"] }, TABS.map(link));
+  return h("nav", { class: "sp-tabs", "aria-label": table["ui.page.tabs"] }, lessons(table), offered().map(link));
+}
+
+// No tab of its own: the lessons stand beside whichever is on show.
+function lessons(table) {
+  const on = document.body.classList.contains("sp-learning");
+  return h("a", { href: "?lesson=start", class: "sp-start", role: "button", "data-lessons": true, "aria-expanded": String(on) }, table["ui.page.lessons.title"]);
 }
 
 /** True for a click that shall open the link here, and not in a window of its own. */

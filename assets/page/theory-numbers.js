@@ -82,3 +82,22 @@ export const PAIRS = {
   sure: { p: [0.34, 0.24, 0.18, 0.12, 0.08, 0.04], q: [0, 1, 0, 0, 0, 0] },
   apart: { p: [0.48, 0.3, 0.16, 0.04, 0.02, 0], q: [0, 0.02, 0.04, 0.16, 0.3, 0.48] },
 };
+
+/** Two laws as text for an address, and back: null where the text is no two laws of as many ids. */
+export function textOf({ p, q }) {
+  return [p, q].map((law) => law.map((chance) => Number(chance.toFixed(4))).join(" ")).join("/");
+}
+
+export function lawsOf(text) {
+  const known = Object.values(PAIRS).find((pair) => textOf(pair) === text);
+  if (known) return known;
+  const laws = text.split("/").map((law) => law.split(" ").map(Number));
+  const fine = (law) => law.length === PAIRS.alike.p.length && law.every((chance) => chance >= 0) && Math.abs(sum(law) - 1) < 0.01;
+  if (laws.length !== 2 || !laws.every(fine)) return null;
+  const [p, q] = laws.map((law) => law.map((chance) => chance / sum(law)));
+  return { p, q };
+}
+
+function sum(law) {
+  return law.reduce((total, chance) => total + chance, 0);
+}

@@ -3,11 +3,12 @@
 import { h, patch } from "../player/dom.js";
 import { flat } from "../player/theory.js";
 import { language, watchLanguage } from "./address.js";
+import { keep, kept } from "./keep.js";
 import { teller } from "./tell.js";
 import { chart } from "./theory-chart.js";
 import { formulas, number } from "./theory-formulas.js";
 import { laws, stepOf } from "./theory-laws.js";
-import { MOST, PAIRS, shares, sloped, summary, withChance } from "./theory-numbers.js";
+import { MOST, PAIRS, lawsOf, shares, sloped, summary, textOf, withChance } from "./theory-numbers.js";
 import { published } from "./theory-published.js";
 
 const SLIDERS = {
@@ -18,13 +19,17 @@ const SLIDERS = {
 };
 const WORDS = 6;
 
+const PLAIN = { alpha: 0.8, gamma: 5, c: 0.1, slope: 0.05, laws: textOf(PAIRS.alike) };
+const RANGES = Object.fromEntries(Object.entries(SLIDERS).map(([name, { low, high }]) => [name, [low, high]]));
+
 /** component: {element, texts}. */
 export class Theory {
   constructor({ element, texts }) {
     this.root = element.querySelector(".sp-lab");
     this.say = teller(texts, "theory", language(texts));
-    this.numbers = { alpha: 0.8, gamma: 5, c: 0.1, slope: 0.05 };
-    this.pair = PAIRS.alike;
+    const { laws: bent, ...numbers } = kept("theory", PLAIN, RANGES);
+    this.numbers = { ...numbers, gamma: Math.round(numbers.gamma) };
+    this.pair = lawsOf(bent) ?? PAIRS.alike;
     this.bent = null;
     this.width = 640;
     this.listen();
@@ -35,6 +40,12 @@ export class Theory {
     this.draw();
     const box = this.root.querySelector(".sp-curve-box");
     new ResizeObserver(() => this.resized(box.clientWidth)).observe(box);
+  }
+
+  /** Puts the sliders at these numbers. */
+  take(numbers) {
+    this.numbers = { ...this.numbers, ...numbers };
+    this.draw();
   }
 
   listen() {
@@ -53,14 +64,14 @@ export class Theory {
   slid({ name, value }) {
     if (!(name in SLIDERS)) return;
     this.numbers = { ...this.numbers, [name]: Number(value) };
-    this.draw();
+    this.moved();
   }
 
   clicked(button) {
     if (button?.dataset.pair) this.pair = PAIRS[button.dataset.pair];
     else if (button?.dataset.take) this.numbers = { ...this.numbers, alpha: Math.round(100 * shares(this.pair.p, this.pair.q).beta) / 100 };
     else return;
-    this.draw();
+    this.moved();
   }
 
   // The node stays the same while it is bent: every drawing reuses it.
@@ -90,7 +101,7 @@ export class Theory {
   bend({ dataset: { law, index } }, chance) {
     const rounded = Math.round(100 * chance) / 100;
     this.pair = { ...this.pair, [law]: withChance(this.pair[law], Number(index), rounded) };
-    this.draw();
+    this.moved();
   }
 
   resized(width) {
@@ -101,6 +112,12 @@ export class Theory {
 
   draw() {
     patch(this.root, this.view());
+  }
+
+  /** Drawn anew, and kept in the address. */
+  moved() {
+    this.draw();
+    keep("theory", { ...this.numbers, laws: textOf(this.pair) }, PLAIN);
   }
 
   view() {

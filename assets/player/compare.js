@@ -1,5 +1,7 @@
 // A speculative lane against the baseline of the same race: the same definitions as specdemo/core/metrics.py, at any position.
 
+import { ruleOf } from "./rules.js";
+
 export const TOO_SHORT = 25;
 const FIRST_ROUND = 4;
 
@@ -25,7 +27,7 @@ export function compare(speculative, baseline) {
 /**
  * The race at a state: its two lanes, and what can be said about them.
  * phase: "alone" (one lane), "waiting" (under four rounds), "running" (tokens at equal device time), "finish" (time to
- * the same number of tokens). fast, slow: tokens of either at `seconds` of the race.
+ * the same number of tokens). words: both lanes must say the same, at T = 0 or by shared noise. fast, slow: tokens of either at `seconds` of the race.
  */
 export function raceAt(state, focus) {
   const pair = lanesOf(state, focus);
@@ -69,12 +71,19 @@ function sameness(one, other, finish) {
   const cancelled = [one, other].some((lane) => lane.finished?.finish_reason === "cancelled");
   const of = finish && !cancelled ? Math.max(one.tokens, other.tokens) : both;
   const same = Math.min(parted, both);
+  const greedy = Boolean(one.lane.started.greedy && other.lane.started.greedy);
   return {
-    greedy: Boolean(one.lane.started.greedy && other.lane.started.greedy),
+    greedy,
+    words: greedy || sharesNoise(one.lane, other.lane),
     same,
     of,
     parts: same < of ? same : null,
   };
+}
+
+// With the same noise for every position both lanes say the same at any temperature.
+function sharesNoise(...lanes) {
+  return lanes.every((lane) => ruleOf(lane).coupled) && lanes[0].started.seed === lanes[1].started.seed;
 }
 
 // Lanes only grow, so the search goes on where it stopped.

@@ -1,6 +1,7 @@
 // The facts of a run in a few words: lanes, hardware, models, settings. Knows the header, draws nothing.
 
 import { label } from "./format.js";
+import { TAUGHT, rule, ruleName, ruleOf } from "./rules.js";
 
 /** A lane's name in the reader's language; lanes of one's own keep theirs. */
 export function laneName(lane, t) {
@@ -18,7 +19,13 @@ export function drafterName(id, t) {
 export function laneDraft(lane, t) {
   if (lane.baseline) return t("lane.plain");
   const { drafter, gamma, policy } = lane.started;
-  return t(policy === "constant" ? "lane.draft" : "lane.draft_adaptive", { drafter: drafterName(drafter, t), gamma });
+  const draft = t(policy === "constant" ? "lane.draft" : "lane.draft_adaptive", { drafter: drafterName(drafter, t), gamma });
+  return [draft, ...ruleFact(ruleOf(lane), t)].join(" · ");
+}
+
+/** The rule's name, where it is not the one that is taught. */
+function ruleFact(found, t) {
+  return found.id === TAUGHT ? [] : [ruleName(found, t)];
 }
 
 /** Where a proposal came from: a place in the text for a lookup, else the drafter. */
@@ -45,9 +52,15 @@ export function runFacts(header, t) {
     models.dtype || (settings.dtype === "auto" ? null : settings.dtype),
     settings.exact ? t("facts.exact") : null,
     models.target || settings.pair,
-    settings.drafter ? t("lane.draft", { drafter: drafterName(settings.drafter, t), gamma: settings.gamma }) : null,
+    settings.drafter ? t("lane.draft", { drafter: drafterName(draftOf(settings), t), gamma: settings.gamma }) : null,
+    ...(settings.drafter === "none" ? [] : ruleFact(rule(settings.rule ?? TAUGHT), t)),
     temperature > 0 ? `T = ${temperature}` : t("facts.greedy"),
   ].filter(Boolean);
+}
+
+// A table that the visitor trained is not the one that comes with the page.
+function draftOf({ drafter, knobs = [] }) {
+  return drafter === "ngram" && knobs.some(([name, value]) => name === "source" && value === "own") ? "ngram_own" : drafter;
 }
 
 /** A token in quotes with visible whitespace, as sentences name it. string: [text, kind]. */

@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { label } from "./format.js";
 import { MARKS, fateWord, quoted } from "./facts.js";
+import { TAUGHT, ruleName, ruleOf } from "./rules.js";
 import { LAST, slotOf } from "./tokens.js";
 
 /** The grid of the current round of the chosen lane, with its sentence. */
@@ -11,7 +12,7 @@ export function roundGrid(model) {
   const lane = race.speculative;
   const round = lane?.round;
   return [
-    h("h3", { class: "sd-title" }, round ? title(round, t) : t("round.none")),
+    h("h3", { class: "sd-title" }, round ? title(round, ruleOf(lane.lane), t) : t("round.none")),
     h("div", { class: "sd-grid-box" }, grid(model, lane, round)),
     h("p", { class: "sd-caption" }, round ? caption(round, lane.lane, model) : t("round.hint")),
   ];
@@ -28,9 +29,10 @@ export function shortTitle(round, t) {
   });
 }
 
-function title(round, t) {
+function title(round, rule, t) {
   const drafted = round.drafted.tokens.length;
-  return t(drafted ? "round.title" : "round.title_idle", { number: round.number, drafted, width: drafted + 1 });
+  const key = !drafted ? "round.title_idle" : rule.id === TAUGHT ? "round.title" : "round.title_rule";
+  return t(key, { number: round.number, drafted, width: drafted + 1, rule: ruleName(rule, t) });
 }
 
 /** Columns of the widest round that the lane may have, so that the grid keeps its size. */
@@ -101,6 +103,7 @@ function cell({ t, ui, race }, lane, round, token, shown) {
 export function caption(round, lane, { t, timeline }) {
   const { judged, drafted } = round;
   const greedy = lane.started.greedy;
+  const rule = ruleOf(lane);
   const last = slotOf(round, LAST, timeline);
   const token = last ? quoted(last.string) : "";
   if (drafted.tokens.length === 0)
@@ -108,9 +111,13 @@ export function caption(round, lane, { t, timeline }) {
   const fallen = judged.fates.indexOf("rejected");
   if (fallen >= 0) {
     const discarded = judged.fates.length - fallen - 1;
-    const key = `round.${discarded ? "fell" : "fell_last"}_${greedy ? "greedy" : "drawn"}`;
-    return t(key, { guess: quoted(slotOf(round, fallen, timeline).string), token, discarded });
+    const key = `round.${discarded ? "fell" : "fell_last"}_${greedy ? "greedy" : rule.drawn === "residual" ? "drawn" : "other"}`;
+    const drawn = t(`rule.drawn_${rule.drawn}`);
+    return t(key, { guess: quoted(slotOf(round, fallen, timeline).string), token, discarded, drawn });
   }
-  if (!last) return t("round.ended", { count: judged.emitted.length });
-  return t(greedy ? "round.bonus_greedy" : "round.bonus_drawn", { count: judged.fates.length, token });
+  if (!last) {
+    const skipped = rule.badge === "wasteful" && !(lane.finished && round === lane.rounds.at(-1));
+    return t(skipped ? "round.bonus_skipped" : "round.ended", { count: judged.emitted.length });
+  }
+  return t(greedy || rule.drawn === "choice" ? "round.bonus_greedy" : "round.bonus_drawn", { count: judged.fates.length, token });
 }

@@ -4,6 +4,8 @@ import { h } from "./dom.js";
 import { marginOf } from "./compare.js";
 import { fixed, seconds, times } from "./format.js";
 import { quoted, runFacts } from "./facts.js";
+import { fruitless, LONG } from "./fruitless.js";
+import { keepsLaw, ruleName, ruleOf, warning } from "./rules.js";
 import { why } from "./why.js";
 
 /** The hero panel. */
@@ -13,6 +15,7 @@ export function hero(model) {
     "header",
     { class: `sd-hero sd-panel${noted ? " sd-noted" : ""}` },
     runningLine(model),
+    banner(model),
     headline(model),
     subline(model),
     h("p", { class: "sd-notes" }, noted),
@@ -38,6 +41,17 @@ export function runningLine({ t, header }) {
   );
 }
 
+/** What must be known of the rule before any number: that the output is not the target's law, or that tokens are wasted. */
+export function banner({ t, race }) {
+  const lane = race.speculative?.lane;
+  if (!lane?.started || lane.baseline) return null;
+  const rule = ruleOf(lane);
+  const key = warning(rule, lane.started.greedy);
+  if (!key) return null;
+  const sort = key === "wasteful" ? "sd-banner-wasteful" : "sd-banner-other";
+  return h("p", { class: `sd-banner ${sort}`, role: "note" }, t(`hero.banner_${key}`, { rule: ruleName(rule, t) }));
+}
+
 /** The one sentence; its number is an element of its own. `hidden` shows a question mark in its place. */
 export function headline({ t, race }, hidden = false) {
   const number = h("b", { class: "sd-big" }, hidden ? "?" : numberOf(race));
@@ -49,10 +63,11 @@ export function headline({ t, race }, hidden = false) {
 }
 
 function headlineKey(race) {
-  if (!race.speculative?.rounds) return "idle";
+  if (!race.speculative || (race.phase === "alone" && !race.speculative.rounds)) return "idle";
   if (race.phase === "alone") return "alone";
-  const words = race.greedy && race.parts === null ? "words" : "law";
-  if (race.phase === "waiting") return `waiting_${words}`;
+  const law = keepsLaw(ruleOf(race.speculative.lane), race.greedy) ? "law" : "other";
+  const words = law === "law" && race.words && race.parts === null ? "words" : law;
+  if (race.phase === "waiting" || !race.speculative.rounds) return `waiting_${words}`;
   if (race.phase === "finish" && race.comparison.too_short) return "too_short";
   if (race.speedup === null) return `waiting_${words}`;
   return `${race.speedup < 1 ? "slower" : "faster"}_${words}`;
@@ -77,9 +92,9 @@ function sublineText(race, t) {
   return t(key, { tokens, fast: seconds(fast_s), slow: seconds(slow_s) });
 }
 
-/** "identical 96/96 ✓"; only greedy lanes promise the same words. */
+/** "identical 96/96 ✓"; only greedy lanes and those that share their noise are held to the same words. */
 export function sameWords(race, t) {
-  if (!race.greedy || !race.of) return null;
+  if (!race.words || !race.of) return null;
   const { same, of } = race;
   if (race.parts !== null) return h("span", { class: "sd-same sd-parted" }, t("hero.same_until", { same, of }));
   return h(
@@ -91,17 +106,20 @@ export function sameWords(race, t) {
 
 function note({ t, race, timeline }) {
   if (race.phase === "alone" || !race.speculative) return null;
-  if (race.greedy && race.parts !== null) return parted(race, timeline, t);
+  if (race.words && race.parts !== null) return parted(race, timeline, t);
+  const vain = fruitless(race.speculative.lane.rounds.slice(0, race.speculative.rounds));
+  if (vain >= LONG) return t("hero.fruitless", { rounds: vain });
   if (race.phase !== "finish") return null;
   const reason = why(race.comparison, race.speculative.metrics);
   return reason ? t(reason.key, reason.params) : looped(race, t);
 }
 
-// Greedy texts part where rounding decides between two nearly equal choices: say where, and by what margin.
-function parted({ speculative, baseline, parts }, timeline, t) {
+// Greedy texts under a sound rule part where rounding decides between two nearly equal choices: say by what margin.
+function parted({ speculative, baseline, parts, greedy }, timeline, t) {
   const [one, other] = [speculative.lane.tokens[parts], baseline.lane.tokens[parts]];
   if (!one || !other) return null;
-  const margin = marginOf(speculative.lane, parts) ?? marginOf(baseline.lane, parts);
+  const rounding = greedy && keepsLaw(ruleOf(speculative.lane), greedy);
+  const margin = rounding ? (marginOf(speculative.lane, parts) ?? marginOf(baseline.lane, parts)) : null;
   const words = { token: parts + 1, one: quoted(timeline.string(one.id)), other: quoted(timeline.string(other.id)) };
   return t(margin === null ? "hero.parted" : "hero.parted_margin", { ...words, margin: fixed(margin, 3) });
 }

@@ -5,6 +5,7 @@ import { chance, fixed } from "./format.js";
 import { MARKS, fateWord, quoted } from "./facts.js";
 import { icon } from "./icons.js";
 import { lawRows } from "./laws.js";
+import { bound, ruleOf, testOf } from "./rules.js";
 import { LAST, slotOf } from "./tokens.js";
 
 /** The first token that failed its test up to a state: what the inspector opens on. */
@@ -90,25 +91,39 @@ function arrows(t, enabled) {
 
 function body(seen, model) {
   const { t } = model;
-  const coin = seen.test && !seen.greedy && seen.token.slot !== LAST;
+  const coin = seen.test && !seen.greedy && seen.token.slot !== LAST && boundOf(seen) !== null;
   return [
     coin ? numberLine(seen, t) : null,
     h("p", { class: `sd-verdict${coin ? "" : " sd-verdict-alone"}` }, verdict(seen, t)),
-    coin && seen.oneHot ? h("p", { class: "sd-aside" }, t("inspector.one_hot")) : null,
+    aside(seen, t),
     numbers(seen, t),
     seen.row ? laws(seen, model) : missing(seen, t),
   ];
 }
 
-// 0 … 1: kept where u falls below p/q.
-function numberLine({ test }, t) {
-  const ratio = test.p / test.q;
+function boundOf({ lane, token, test }) {
+  return bound(ruleOf(lane), token.slot, test);
+}
+
+// What must be said of q: that a lookup has none of its own, or that it is not the law the guess was drawn from.
+function aside({ lane, token, test, greedy, oneHot }, t) {
+  if (!test || greedy || token.slot === LAST) return null;
+  const rule = ruleOf(lane);
+  const key = rule.id === "argmax-draft" && !oneHot ? "argmax_draft" : oneHot && rule.test === "ratio" && rule.drawn === "residual" ? "one_hot" : null;
+  return key && h("p", { class: "sd-aside" }, t(`inspector.${key}`));
+}
+
+// 0 … 1: kept where u falls below p/q, or below the h of a block.
+function numberLine(seen, t) {
+  const { test } = seen;
+  const ratio = boundOf(seen);
+  const name = testOf(ruleOf(seen.lane), seen.token.slot) === "block" ? "h" : "p/q";
   const edge = Math.min(1, ratio);
   const at = (x) => `left:${(100 * Math.min(1, x)).toFixed(2)}%`;
   const side = (x) => (x > 0.8 ? " sd-left" : x < 0.2 ? " sd-right" : "");
   return h(
     "div",
-    { class: "sd-line", role: "img", "aria-label": t("inspector.line", { u: chance(test.u), ratio: fixed(ratio, 2) }) },
+    { class: "sd-line", role: "img", "aria-label": t("inspector.line", { u: chance(test.u), name, ratio: fixed(ratio, 2) }) },
     h(
       "div",
       { class: "sd-line-kept", style: `width:${(100 * edge).toFixed(2)}%` },
@@ -122,7 +137,7 @@ function numberLine({ test }, t) {
     h(
       "span",
       { class: `sd-tick sd-tick-ratio${side(edge)}`, style: at(edge) },
-      h("span", {}, `p/q = ${fixed(ratio, 2)}`),
+      h("span", {}, `${name} = ${fixed(ratio, 2)}`),
     ),
     h(
       "span",
@@ -151,19 +166,34 @@ export function verdict(seen, t) {
       q: chance(test.q),
       ratio: fixed(test.p / test.q, 2),
       u: fixed(test.u, 2),
+      h: fixed(test.h ?? test.p / test.q, 2),
     });
+  params.drawn = t(`rule.drawn_${ruleOf(lane).drawn}`);
   return t.parts(`verdict.${verdictKey(token, test, greedy, row, lane)}`, params);
 }
 
 function verdictKey(token, test, greedy, row, lane) {
+  const rule = ruleOf(lane);
   if (token.fate === "discarded") return "discarded";
   if (token.fate === "plain") return lane.baseline ? "baseline" : "plain";
-  if (token.fate === "resampled" || token.fate === "bonus") return `${token.fate}_${greedy ? "greedy" : "drawn"}`;
+  if (token.fate === "bonus") return `bonus_${greedy || rule.drawn === "choice" ? "greedy" : "drawn"}`;
+  if (token.fate === "resampled") return `resampled_${greedy ? "greedy" : rule.drawn === "residual" ? "drawn" : "other"}`;
   if (!test) return `${token.fate}_untested`;
+  const kind = testOf(rule, token.slot);
+  if (kind === "believed") return "accepted_believed";
   if (greedy) return `${token.fate}_greedy${row ? "_margin" : ""}`;
-  if (token.fate === "accepted")
-    return test.p >= test.q ? "accepted_sure" : test.u < test.p / test.q ? "accepted_drawn" : "accepted_untested";
-  return test.u < test.p / test.q ? "rejected_untested" : "rejected_drawn";
+  return token.fate === "accepted" ? keptKey(kind, test) : fellKey(kind, rule);
+}
+
+function keptKey(kind, test) {
+  if (kind === "ratio") return test.p >= test.q ? "accepted_sure" : "accepted_drawn";
+  if (kind === "block") return test.accepted ? "accepted_block" : "accepted_saved";
+  return kind === "strange" ? "accepted_untested" : `accepted_${kind}`;
+}
+
+function fellKey(kind, rule) {
+  if (kind === "ratio") return rule.drawn === "residual" ? "rejected_drawn" : "rejected_other";
+  return kind === "strange" ? "rejected_untested" : `rejected_${kind}`;
 }
 
 function numbers({ test, row, greedy, token }, t) {
@@ -207,7 +237,7 @@ function laws(seen, { t, timeline }) {
     ),
     rows.map((r) => lawRow(r, scale, row, timeline)),
     restRow(rest, row, t),
-    row.q_top ? key(row, t) : h("p", { class: "sd-hint" }, t("inspector.only_p")),
+    row.q_top ? key(row, t) : ruleOf(seen.lane).drawn === "choice" ? null : h("p", { class: "sd-hint" }, t("inspector.only_p")),
   );
 }
 

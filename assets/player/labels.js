@@ -6,9 +6,10 @@ const PREFIX = "player.";
 export function translator(strings, language) {
   const t = (key, params) => parts(key, params).join("");
 
+  // A key that begins with "ui." names a text that the page and the player share.
   function template(key) {
-    const table = strings[t.language] || {};
-    return table[PREFIX + key] ?? strings.en?.[PREFIX + key] ?? key;
+    const name = key.startsWith("ui.") ? key : PREFIX + key;
+    return strings[t.language]?.[name] ?? strings.en?.[name] ?? key;
   }
 
   function parts(key, params = {}) {

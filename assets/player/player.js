@@ -26,7 +26,7 @@ const SPOKEN = ["first", "back", "step", "last", "round"];
 
 /**
  * Makes `root` a player and returns its handle {feed, more, setLanguage, setTheme, position, last, seek, play, pause,
- * setSpeed, rounds, goToRound, showScene, destroy}.
+ * setSpeed, rounds, text, goToRound, showScene, destroy}.
  *
  * options.strings: {en: {...}, zh: {...}}, the locale tables. options.lang: a language tag. options.view: "full" or
  * "present". options.autoplay: play a recorded run at once (default true; never under prefers-reduced-motion).
@@ -276,10 +276,21 @@ export function mount(root, options = {}) {
     play: () => transport.play(),
     pause: () => transport.pause(),
     setSpeed: (speed) => transport.setSpeed(speed),
+    playing: () => transport.playing,
+    speed: () => transport.speed,
+    /** How many numbers a projector shows; with a number, shows so many. */
+    revealed: (count = ui.revealed) => (count === ui.revealed ? count : (set({ revealed: count }), count)),
     /** The rounds of the chosen lane that the stream has told of. */
     rounds: () => model.race.speculative?.lane.rounds ?? [],
+    /** The text of the chosen lane at this position; all that there is while nothing is shown yet. */
+    text() {
+      const { lane, tokens } = model.race.speculative ?? {};
+      return (lane?.tokens.slice(0, tokens || undefined) ?? []).map(({ piece }) => piece).join("");
+    },
     /** Stand just after a round of the chosen lane. */
     goToRound: goTo,
+    /** Puts a token under the glass: {lane, round, slot}. */
+    select,
     /** Draws `scene(model)`, a list of descriptions, over the lanes, without moving anything; null takes it away. */
     showScene: (scene) => set({ scene }),
     destroy() {

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { cardCaption, cardValue } from "./cards.js";
 import { grid, shortTitle } from "./grid.js";
-import { headline, runningLine, sameWords } from "./hero.js";
+import { banner, headline, runningLine, sameWords } from "./hero.js";
 import { expected, laneView, scene } from "./lanes.js";
 
 const NUMBERS = ["alpha", "tau", "c", "v"];
@@ -29,6 +29,7 @@ export function present(model, texts) {
     h(
       "header",
       { class: "sd-present-head" },
+      banner(model),
       headline(model, !shown("speedup") && race.speedup !== null),
       h("p", { class: "sd-notes" }, same && (shown("same") ? same : h("span", { class: "sd-same sd-covered" }, "?"))),
     ),

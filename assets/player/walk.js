@@ -5,6 +5,8 @@ import { chance, fixed } from "./format.js";
 import { quoted, sourceName } from "./facts.js";
 import { grid, shortTitle } from "./grid.js";
 import { icon } from "./icons.js";
+import { inspect, verdict } from "./inspector.js";
+import { TAUGHT, bound, keepsLaw, ruleOf, testOf } from "./rules.js";
 import { LAST, slotOf } from "./tokens.js";
 
 export const STEPS = ["draft", "pass", "test", "draw", "commit", "rollback"];
@@ -45,16 +47,17 @@ export function revealAt(round, stage) {
 /**
  * The cells of the target's KV cache that the round writes: {string, state} with state "fed", "kept", "rolled" or "free".
  * `before` cells were there already. A pass feeds the last token of the text and the guesses; the token drawn at the
- * end is not in the cache yet, the next pass writes it where the first rolled-back cell was.
+ * end is not in the cache yet, the next pass writes it where the first rolled-back cell was. Where nothing was drawn the
+ * last guess is forgotten too: the next pass must feed it again to have the law behind it.
  */
 export function cacheAt(lane, round, stage, timeline) {
   const order = STEPS.indexOf(stage.step);
   const context = lane.started.prompt.length + round.first;
   const previous = round.first > 0 ? lane.tokens[round.first - 1].id : lane.started.prompt.at(-1);
-  const accepted = round.judged.emitted_fates.filter((fate) => fate === "accepted").length;
+  const emitted = round.judged.emitted.length;
   const fed = [previous, ...round.drafted.tokens];
-  const cells = fed.map((id, i) => ({ string: timeline.string(id), state: cellState(order, i <= accepted) }));
-  const drawn = round.judged.emitted.length > accepted ? slotOf(round, LAST, timeline) : null;
+  const cells = fed.map((id, i) => ({ string: timeline.string(id), state: cellState(order, i < emitted) }));
+  const drawn = round.judged.emitted_fates.at(-1) !== "accepted" ? slotOf(round, LAST, timeline) : null;
   return { before: context - 1, cells, next: order === 5 ? drawn : null };
 }
 
@@ -131,7 +134,7 @@ function stageView(model, round, stage, source) {
     ),
     h("div", { class: "sd-grid-box" }, grid(model, lane, round, revealAt(round, stage))),
     cache(lane.lane, round, stage, model),
-    source ? listing(source, stage, round, t) : null,
+    source && ruleOf(lane.lane).id === TAUGHT ? listing(source, stage, round, t) : null,
   );
 }
 
@@ -140,7 +143,8 @@ function kindOfDraw(round) {
 }
 
 /** What happens at a stage, as one sentence. */
-export function said(lane, round, stage, { t, timeline }) {
+export function said(lane, round, stage, { t, timeline, state }) {
+  const rule = ruleOf(lane);
   const greedy = lane.started.greedy;
   const drafted = round.drafted.tokens.length;
   const params = {
@@ -152,31 +156,53 @@ export function said(lane, round, stage, { t, timeline }) {
   const last = slotOf(round, LAST, timeline);
   if (last) params.token = quoted(last.string);
   if (stage.step === "test") {
+    const kind = testOf(rule, stage.index);
+    if (kind === "believed" || (kind !== "ratio" && !greedy))
+      return verdict(inspect(state, { lane: lane.name, round: round.number, slot: stage.index }, timeline), t);
     const guess = slotOf(round, stage.index, timeline);
     const key = `walk.test.${guess.fate === "accepted" ? "kept" : "fell"}_${greedy ? "greedy" : "drawn"}`;
     return t(key, { ...params, guess: quoted(guess.string), number: stage.index + 1 });
   }
-  if (stage.step === "draw") return t(`walk.draw.${kindOfDraw(round)}_${greedy ? "greedy" : "drawn"}`, params);
+  if (stage.step === "draw") return t(drawKey(round, rule, greedy), { ...params, drawn: t(`rule.drawn_${rule.drawn}`) });
   if (stage.step === "rollback") return t("walk.rollback.said", { ...params, rolled: rolledBack(round) });
   return t(drafted || stage.step === "commit" ? `walk.${stage.step}.said` : `walk.${stage.step}.idle`, params);
 }
 
+function drawKey(round, rule, greedy) {
+  const kind = kindOfDraw(round);
+  const sound = rule.drawn === "residual" && keepsLaw(rule, greedy);
+  if (kind === "residual" && !greedy && !sound) return "walk.draw.other";
+  return `walk.draw.${kind}_${greedy || (kind !== "residual" && rule.drawn === "choice") ? "greedy" : "drawn"}`;
+}
+
 function rolledBack(round) {
-  return round.drafted.tokens.length - round.judged.emitted_fates.filter((fate) => fate === "accepted").length;
+  return round.drafted.tokens.length + 1 - round.judged.emitted.length;
 }
 
 function formula(lane, round, stage, { t }) {
-  const test = stage.step === "test" && round.judged.tests[stage.index];
-  if (test && !lane.started.greedy) {
-    const sign = test.u < test.p / test.q ? "<" : "≥";
-    return `u = ${fixed(test.u, 2)} ${sign} p(x)/q(x) = ${chance(test.p)}/${chance(test.q)} = ${fixed(test.p / test.q, 2)}`;
-  }
-  const key = stage.step === "draw" ? `walk.draw.formula_${kindOfDraw(round)}` : `walk.${stage.step}.formula`;
-  return t(key, {
+  const test = stage.step === "test" ? round.judged.tests[stage.index] : null;
+  if (test) return testFormula(ruleOf(lane), stage.index, test, lane.started.greedy, t);
+  return t(stage.step === "draw" ? drawFormula(round, ruleOf(lane)) : `walk.${stage.step}.formula`, {
     gamma: round.drafted.tokens.length,
     emitted: round.judged.emitted.length,
     rolled: rolledBack(round),
   });
+}
+
+function testFormula(rule, slot, test, greedy, t) {
+  const kind = testOf(rule, slot);
+  if (kind === "believed") return t("walk.test.formula_believed");
+  if (greedy) return t("walk.test.formula");
+  const edge = bound(rule, slot, test);
+  if (edge === null) return t(`walk.test.formula_${kind === "match" ? rule.drawn : kind}`);
+  const sign = test.u < edge ? "<" : "≥";
+  if (kind === "block") return `u = ${fixed(test.u, 2)} ${sign} h = ${fixed(edge, 2)}`;
+  return `u = ${fixed(test.u, 2)} ${sign} p(x)/q(x) = ${chance(test.p)}/${chance(test.q)} = ${fixed(edge, 2)}`;
+}
+
+function drawFormula(round, rule) {
+  const kind = kindOfDraw(round);
+  return `walk.draw.formula_${kind === "residual" && rule.drawn !== "residual" ? rule.drawn : kind}`;
 }
 
 function cache(lane, round, stage, { t, timeline }) {

@@ -15,7 +15,10 @@ export function why(comparison, metrics) {
     other: metrics.overhead_s / metrics.rounds / step,
   };
   const total = costs.draft + costs.verify + costs.other;
-  return { key: `why.${reason(costs, metrics)}`, params: amounts(costs, total, comparison, metrics) };
+  const found = reason(costs, metrics);
+  // A rule that judges whole blocks has no count of tests.
+  const key = found === "alpha" && !metrics.tested ? "alpha_untested" : found;
+  return { key: `why.${key}`, params: amounts(costs, total, comparison, metrics) };
 }
 
 // The time of one baseline token; adds_up_to = tokens · step / time spent.

@@ -5,6 +5,7 @@ Knows where tables lie and how one answers as a session. Does not know how a tab
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -19,6 +20,15 @@ from specdemo.errors import PairError
 
 LIMIT = 2**31 - 1
 """An n-gram model has no context limit."""
+OWN = "own"
+"""The knob `source` that asks for the table of whoever asks."""
+
+
+@runtime_checkable
+class Lender(Protocol):
+    """Models that come with a table of whoever runs them, None if they have none."""
+
+    own_table: NGramTable | None
 
 
 def make(setup: Setup) -> SessionDrafter:
@@ -26,9 +36,20 @@ def make(setup: Setup) -> SessionDrafter:
 
     The law is the table's own, shaped by temperature and filters as a model's would be: log q are its logits.
     """
-    table = NGramTable.load(table_path(setup), setup.access.vocabulary)
+    own = setup.knobs["source"] == OWN
+    table = own_table(setup.access) if own else NGramTable.load(table_path(setup), setup.access.vocabulary)
     order = whole("order", setup.knobs["order"], 0, table.order) or table.order
     return over(NGramSession(table, order), setup, f"{order}-gram")
+
+
+def own_table(access: ModelAccess) -> NGramTable:
+    """The table that was trained by whoever asks. `PairError` if there is none, or if it is for another target."""
+    table = access.own_table if isinstance(access, Lender) else None
+    if table is None:
+        raise PairError("no_own_table")
+    if table.vocabulary != access.vocabulary or table.header.get("target") != access.name:
+        raise PairError("own_table_other", target=access.name)
+    return table
 
 
 def table_path(setup: Setup) -> Path:

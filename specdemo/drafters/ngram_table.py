@@ -3,7 +3,7 @@
 Knows ids. Does not know text, drafting or temperature.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -114,16 +114,22 @@ class NGramTable:
         h′ is the uniform law, so every id has some mass. (Witten and Bell 1991, "The zero-frequency problem".)
         """
         rest, seen = 1.0, []
-        for n in range(min(len(context), self.order - 1), 0, -1):
-            tokens, counts = self._successors(context[len(context) - n :])
-            if len(tokens):
-                total = int(counts.sum(dtype=np.int64)) + len(tokens)
-                seen.append((tokens, counts * np.float32(rest / total)))
-                rest *= len(tokens) / total
+        for _, tokens, counts in self.seen(context):
+            total = int(counts.sum(dtype=np.int64)) + len(tokens)
+            seen.append((tokens, counts * np.float32(rest / total)))
+            rest *= len(tokens) / total
         q = self._unigram_law * np.float32(rest)
         for tokens, mass in seen:
             q[tokens] += mass
         return torch.from_numpy(q)
+
+    def seen(self, context: Sequence[int]) -> Iterator[tuple[Sequence[int], Ints, Ints]]:
+        """The endings of a context that the table knows, longest first, each with the ids seen after it and counts."""
+        for n in range(min(len(context), self.order - 1), 0, -1):
+            ending = context[len(context) - n :]
+            tokens, counts = self._successors(ending)
+            if len(tokens):
+                yield ending, tokens, counts
 
     @cached_property
     def _unigram_law(self) -> Ints:

@@ -90,6 +90,10 @@ MIN_N = Knob("min_n", "int", 1, "shortest ending of the text to look for", 1, 32
 MIN_DRAFT = Knob("min_draft", "int", 1, "withhold finds shorter than this (or than γ)", 1, 32)
 ORDER = Knob("order", "int", 0, "ids an n-gram has at most; 0 is all the table has", 0, 16)
 TABLE = Knob("table", "path", "", "table file; empty is the one made for the target")
+SOURCE = Knob(
+    "source", "choice", "made", "the table made for the target, or on the page the one just trained there",
+    choices=("made", "own"),
+)  # fmt: skip
 FILE = Knob("file", "path", "", "the trained draft; empty is the one made for the target")
 LONG_N = Knob("min_n", "int", 2, "shortest ending of the text that is looked up", 1, 32)
 COPY = Knob("copy", "int", 2, "ids copied at most per id of the match", 1, 32)
@@ -106,7 +110,7 @@ ENTRIES = (
     ),
     Entry(
         "ngram", "N-gram table", "Counts of which tokens follow which, learned from text beforehand",
-        "n-gram table", "ngram", (ORDER, TABLE, MODE), confident=True,
+        "n-gram table", "ngram", (ORDER, TABLE, MODE, SOURCE), confident=True,
     ),
     Entry(
         "model", "Draft model", "A smaller model of the same family guesses ahead",

@@ -6,12 +6,13 @@ that touches torch is a job on the device thread, in turns of at most about half
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
 from specdemo.config import RunConfig, SamplingConfig, one_of, whole
 from specdemo.core import rules
-from specdemo.core.events import Event, Judged, RunFinished, RunStarted
+from specdemo.core.events import Event, Inspected, Judged, RunFinished, RunStarted
 from specdemo.core.rules import Entry
 from specdemo.device import Device, Stream
 from specdemo.errors import SettingError
@@ -20,10 +21,13 @@ from specdemo.models.loader import Pair
 from specdemo.outcome import Outcome
 from specdemo.prove.decision import MOST, simulate
 from specdemo.prove.greedy import greedy_on
+from specdemo.prove.joint import Joint, joint
 from specdemo.prove.matrix import Row, row
 from specdemo.prove.position import Position, position
 from specdemo.prove.statistics import Sampled
+from specdemo.prove.world import random_world
 from specdemo.ui.models import Models
+from specdemo.ui.precision import in_dtype, room_for
 from specdemo.ui.runs import Runs
 from specdemo.ui.settings import Limits, config_of
 
@@ -37,7 +41,15 @@ DEEPEST = 64
 LEAST = 100
 CONTEXT = 80
 """Characters of the text before a position that are shown."""
-MODES = ("loaded", "exact")
+MODES: dict[str, tuple[str | None, bool]] = {
+    "loaded": (None, False),
+    "float32": ("float32", False),
+    "bfloat16": ("bfloat16", False),
+    "bfloat16-exact": ("bfloat16", True),
+}
+"""Number type, None for that of the loaded models, and exact mode of the passes, by what a visitor asks for."""
+LENGTHS = (2, 3, 4)
+"""Tokens of the texts whose law is enumerated."""
 
 
 class Exact:
@@ -64,17 +76,15 @@ class Exact:
 
 def cells_of(found: Row) -> State:
     """A rule's row of the table."""
-    sampled, joint, waste = found.sampled, found.joint, found.waste
+    sampled, waste, world = found.sampled, found.waste, random_world()
+    laws = [joint(found.rule, world, length=length) for length in LENGTHS]
     return {
         "rule": found.rule.id,
         "passed": found.passed(),
         "as_promised": found.as_promised(),
         "greedy": {"same": found.greedy.same, "of": found.greedy.of},
         "sampled": {"n": sampled.n, "distance": sampled.distance, "high": sampled.high, "p_value": sampled.p_value},
-        "joint": {
-            "distance": joint.distance,
-            "texts": [[list(one.tokens), one.target, one.emitted] for one in joint.rows],
-        },
+        "joints": {str(law.length): _law(law) for law in laws},
         "waste": {
             "tau": waste.tau,
             "correct": waste.correct,
@@ -84,6 +94,11 @@ def cells_of(found: Row) -> State:
             "rounds": waste.rounds,
         },
     }
+
+
+def _law(found: Joint) -> State:
+    texts = [[list(one.tokens), round(one.target, 9), round(one.emitted, 9)] for one in found.rows]
+    return {"distance": found.distance, "texts": texts}
 
 
 def described(rule: Entry) -> State:
@@ -110,14 +125,14 @@ class Proofs:
 
     def greedy(self, asked: Mapping[str, Any], visitor: str) -> Iterator[State]:
         """Two greedy texts side by side as they grow, and at last where they part and why."""
-        exact = one_of("mode", str(asked.get("mode")), MODES) == "exact"
+        dtype, exact = MODES[one_of("mode", str(asked.get("mode")), tuple(MODES))]
         config = self._config(
             asked, gamma=asked.get("gamma"), max_new_tokens=asked.get("max_new_tokens"), temperature=0.0
         )
         config = replace(config, exact=exact)
         with (
             self._runs.stoppable(visitor) as stopped,
-            self._device.stream(lambda: self._racing(config, stopped)) as states,
+            self._device.stream(lambda: self._racing(config, dtype, stopped)) as states,
         ):
             yield from states
 
@@ -145,20 +160,35 @@ class Proofs:
                 if done != "running":
                     return
 
-    def _racing(self, config: RunConfig, stopped: Callable[[], bool]) -> Iterator[State]:
-        """On the device thread."""
-        with self._models.using(config.pair) as pair:
-            pieces: dict[str, list[str]] = {SPECULATIVE: [], BASELINE: []}
+    def _racing(self, config: RunConfig, dtype: str | None, stopped: Callable[[], bool]) -> Iterator[State]:
+        """On the device thread. Models that are held in another number type are held a second time for this."""
+        with ExitStack() as held:
+            pair, beside = held.enter_context(self._models.using(config.pair)), 0
+            if dtype and pair.dtype != dtype:
+                beside = room_for(pair, dtype)
+                yield {"state": "loading", "dtype": dtype, "bytes": beside}
+                pair = held.enter_context(self._models.using(in_dtype(config.pair, dtype)))
             shown = {"dtype": pair.dtype, "rule": config.rule, "exact": config.exact, "gamma": config.gamma}
-            for item in greedy_on(pair, config, stopped):
-                if isinstance(item, Judged):
-                    pieces[item.lane].extend(item.pieces)
-                elif isinstance(item, RunFinished) and item.tail:
-                    pieces[item.lane].append(item.tail)
-                done = isinstance(item, Outcome)
-                lanes = {lane: list(texts) for lane, texts in pieces.items()}
-                end = _outcome(item) if isinstance(item, Outcome) else {}
-                yield shown | lanes | end | {"state": ("stopped" if stopped() else "done") if done else "running"}
+            for state in _race(pair, config, stopped):
+                yield shown | {"beside": beside} | state
+
+
+def _race(pair: Pair, config: RunConfig, stopped: Callable[[], bool]) -> Iterator[State]:
+    """Both texts as they grow; at last what they showed, and the lead of the target's first choice at each token."""
+    pieces: dict[str, list[str]] = {SPECULATIVE: [], BASELINE: []}
+    margins: dict[int, float] = {}
+    for item in greedy_on(pair, config, stopped):
+        if isinstance(item, Judged):
+            pieces[item.lane].extend(item.pieces)
+        elif isinstance(item, RunFinished) and item.tail:
+            pieces[item.lane].append(item.tail)
+        elif isinstance(item, Inspected) and item.lane == BASELINE and item.positions:
+            margins[item.round] = item.positions[0].margin
+        state: State = {lane: list(texts) for lane, texts in pieces.items()} | {"state": "running"}
+        if isinstance(item, Outcome):
+            leads = [round(margins[number], 4) for number in sorted(margins)]
+            state |= _outcome(item) | {"margins": leads, "state": "stopped" if stopped() else "done"}
+        yield state
 
 
 def _answer(pair: Pair, config: RunConfig, depth: int, stopped: Callable[[], bool]) -> Iterator[Event]:

@@ -12,7 +12,7 @@ import shlex
 from dataclasses import dataclass
 
 from specdemo import drafters
-from specdemo.config import RunConfig
+from specdemo.config import REJECTION, RunConfig
 from specdemo.models.presets import EMBEDDED, Preset, resolve
 from specdemo.ui.i18n import Texts, texts
 
@@ -46,6 +46,8 @@ def _note(program: str, config: RunConfig, preset: Preset) -> Texts:
     keys = [f"snippet.{program}.{kinds[config.drafter]}" if config.drafter in kinds else "snippet.none"]
     if preset.target == EMBEDDED:
         keys.append("snippet.twin")
+    if config.rule != REJECTION:
+        keys.append("snippet.rule")
     notes = [texts(key, drafter=config.drafter) for key in keys]
     return {language: " ".join(note[language] for note in notes) for language in notes[0]}
 

@@ -42,7 +42,7 @@ test("every text that the code asks for exists, and every text is asked for", ()
     (key) => new RegExp(`^player\\.${key.replace(/[.-]/g, "\\$&").replace(/\$\{[^}]*\}/g, "[\\w.-]+")}$`),
   );
   const prefixed = [
-    /^player\.(fate|verdict|why|hero|round|walk|controls|ghosts|legend|lanes|lane|drafter|card|engine|inspector|chart|cards|facts|stage|speak|present|source)\./,
+    /^player\.(fate|verdict|why|hero|round|walk|controls|ghosts|legend|lanes|lane|drafter|card|engine|inspector|chart|cards|facts|stage|speak|present|source|rule)\./,
   ];
   for (const key of Object.keys(own(strings.en)))
     assert.ok(patterns.some((pattern) => pattern.test(key)) || prefixed.some((pattern) => pattern.test(key)), key);

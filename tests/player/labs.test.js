@@ -2,15 +2,16 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { common, result as greedyResult } from "../../assets/page/prove-greedy.js";
+import { kept, searchWith } from "../../assets/page/keep.js";
+import { across, common, result as greedyResult } from "../../assets/page/prove-greedy.js";
 import { result as sampledResult } from "../../assets/page/prove-sampled.js";
-import { table, tiny } from "../../assets/page/prove-table.js";
+import { detail, table, tiny } from "../../assets/page/prove-table.js";
 import { addressOf, asked } from "../../assets/page/tabs.js";
 import { teller } from "../../assets/page/tell.js";
 import { chart } from "../../assets/page/theory-chart.js";
 import { formulas } from "../../assets/page/theory-formulas.js";
 import { laws, stepOf } from "../../assets/page/theory-laws.js";
-import { alphaNeeded, curve, MOST, PAIRS, shares, sloped, summary, withChance } from "../../assets/page/theory-numbers.js";
+import { alphaNeeded, curve, lawsOf, MOST, PAIRS, shares, sloped, summary, textOf, withChance } from "../../assets/page/theory-numbers.js";
 import { PUBLISHED, published } from "../../assets/page/theory-published.js";
 import { flat, speedup } from "../../assets/player/theory.js";
 import { asset, strings } from "./fixtures.js";
@@ -139,7 +140,7 @@ const ROW = {
   as_promised: true,
   greedy: { same: 40, of: 40 },
   sampled: { n: 20000, distance: 0.2, high: 0.02, p_value: 0 },
-  joint: { distance: 0.236, texts: [[[0, 1, 1], 0.4, 0.6]] },
+  joints: { 3: { distance: 0.236, texts: [[[0, 1, 1], 0.4, 0.6]] }, 2: { distance: 0.1, texts: [[[0, 1], 0.5, 0.6]] } },
   waste: { tau: 2, correct: 2.2, exact: -0.1, fewer: 3, more: 1, rounds: 400 },
 };
 
@@ -193,5 +194,51 @@ test("greedy texts: the first token that differs is marked in both", () => {
     const cut = greedyResult({ ...state, baseline: ["a"], divergence: null, state: "stopped" }, "R", say);
     assert.equal(all(cut, "mark").length, 0);
     assert.doesNotMatch(words([drawn, cut]), /prove\.|\{\w+\}|undefined/);
+  }
+});
+
+test("a tab's settings come back from its address, and nonsense is passed over", () => {
+  const plain = { alpha: 0.8, gamma: 5, rule: "rejection", prompt: "hello" };
+  const ranges = { alpha: [0, 1], gamma: [0, 32], rule: ["rejection", "block"] };
+  const values = { alpha: 0.35, gamma: 5, rule: "block", prompt: "a & b = 投" };
+  const search = searchWith("t", values, plain, "?lang=zh&t.gamma=9&other.alpha=1");
+  assert.equal(new URLSearchParams(search).get("t.gamma"), null);
+  assert.deepEqual([...new URLSearchParams(search)].slice(0, 2), [["lang", "zh"], ["other.alpha", "1"]]);
+  assert.deepEqual(kept("t", plain, ranges, Object.fromEntries(new URLSearchParams(search))), values);
+  for (const wrong of [{ "t.alpha": "2" }, { "t.alpha": "x" }, { "t.alpha": "" }, { "t.rule": "magic" }, { "t.nonsense": "1" }, { "t.prompt": "x".repeat(9000) }]) assert.deepEqual(kept("t", plain, ranges, wrong), plain);
+});
+
+test("two laws go into an address and come back", () => {
+  for (const pair of Object.values(PAIRS)) assert.equal(lawsOf(textOf(pair)), pair);
+  const bent = { p: withChance(PAIRS.alike.p, 1, 0.7), q: PAIRS.alike.q };
+  const back = lawsOf(textOf(bent));
+  back.p.forEach((chance, i) => close(chance, bent.p[i], 1e-3));
+  for (const wrong of ["", "1 0/0 1", "a b c d e f/1 0 0 0 0 0", "2 0 0 0 0 0/1 0 0 0 0 0", "-1 2 0 0 0 0/1 0 0 0 0 0"]) assert.equal(lawsOf(wrong), null);
+});
+
+test("one rule closely: the exact law of as many tokens as chosen", () => {
+  for (const say of sayings("prove")) {
+    const name = (id) => id;
+    const rule = { id: "biased", badge: "biased", side: "target", source: "" };
+    const drawn = (length) => detail({ rule, row: ROW, length, lengths: [2, 3], name, about: name, badge: name, source: () => "", say: (key, params) => (key.startsWith("side.") ? key : say(key, params)) });
+    assert.match(words(drawn(3)), /0\.236/);
+    assert.match(words(drawn(2)), /0\.100/);
+    const pressed = all(drawn(2), "button").filter(({ attributes }) => attributes["aria-pressed"] === "true");
+    assert.deepEqual(pressed.map(words), ["2"]);
+    assert.doesNotMatch(words(drawn(2)), /prove\.|\{\w+\}|undefined/);
+  }
+});
+
+test("two number types: where the target alone parts from itself, and how close its choice was", () => {
+  const one = { dtype: "float32", baseline: ["a", " b", "c"], margins: [3, 0.04, 2] };
+  const other = { dtype: "bfloat16", baseline: ["a", " x"], margins: [3, 0.125] };
+  for (const say of sayings("prove")) {
+    const parted = across(one, other, say);
+    for (const part of ["float32", "bfloat16", "0.040", "0.13", "␣b", "␣x", "2"]) assert.ok(parted.includes(part), `${part}: ${parted}`);
+    assert.match(across(one, { ...other, baseline: ["a"] }, say), /1/);
+    const state = { ...one, state: "done", exact: false, speculative: one.baseline, identical: true, same: 3, of: 3, beside: 538_000_000 };
+    const drawn = words(greedyResult(state, "R", say, [other]));
+    assert.ok(drawn.includes("538") && drawn.includes(parted));
+    assert.doesNotMatch(drawn, /prove\.|\{\w+\}|undefined/);
   }
 });

@@ -47,6 +47,15 @@ def test_a_run_streams_as_a_growing_trace(client: Client) -> None:
     assert {name: len(lane.tokens) for name, lane in lanes.items()} == {"speculative": 100, "baseline": 100}
 
 
+def test_a_run_is_judged_by_the_rule_that_is_asked_for(client: Client) -> None:
+    asked = {"drafter": "model", "gamma": 3, "max_new_tokens": 20, "temperature": 1.0, "rule": "shared-noise"}
+    lanes = collect(
+        replays.read(client.submit("the cat", **asked, api_name="/generate").result(timeout=60)).events
+    ).lanes
+    assert {lane.started.rule for lane in lanes.values()} == {"shared-noise"}
+    assert lanes["speculative"].tokens == lanes["baseline"].tokens
+
+
 def test_only_this_endpoint_is_public(client: Client) -> None:
     assert set(client.view_api(return_format="dict")["named_endpoints"]) == {"/generate", "/probe"}
 
@@ -64,6 +73,7 @@ def test_only_this_endpoint_is_public(client: Client) -> None:
         ({"prompt": "x " * 5_000}, "Shorten the prompt"),
         ({"pair": "/etc"}, "not on offer"),
         ({"drafter": "none such"}, "none such"),
+        ({"rule": "none such"}, "none such"),
     ],
 )
 def test_bad_input_is_refused_with_a_sentence(client: Client, changes: dict[str, object], said: str) -> None:

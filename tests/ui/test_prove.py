@@ -11,9 +11,10 @@ from toy_pair import ToyPair
 
 from specdemo.core import rules
 from specdemo.device import Device
-from specdemo.errors import SettingError, UserError
+from specdemo.errors import PairError, SettingError, UserError
 from specdemo.prove.matrix import row
-from specdemo.ui.models import Models
+from specdemo.ui.models import Models, Progress
+from specdemo.ui.precision import split
 from specdemo.ui.prove import Exact, Proofs, cells_of
 from specdemo.ui.runs import Runs
 from specdemo.ui.settings import Limits
@@ -30,7 +31,17 @@ class House:
 
     def __init__(self, pair: ToyPair) -> None:
         self.device = Device()
-        models = Models(self.device, lambda spec, progress: pair)
+        self.loaded: list[str] = []
+
+        def load(spec: str, progress: Progress) -> ToyPair:
+            self.loaded.append(spec)
+            if self.loaded == [spec]:
+                return pair
+            beside = ToyPair()
+            beside.dtype = split(spec)[1] or beside.dtype
+            return beside
+
+        models = Models(self.device, load)
         self.runs = Runs(self.device, models)
         self.proofs = Proofs(self.device, models, self.runs, Limits())
 
@@ -74,6 +85,47 @@ def test_the_exact_rows_are_those_of_the_matrix_and_made_once() -> None:
         assert device.busy == 0, "nothing is worked out a second time"
     finally:
         device.shutdown()
+
+
+def test_every_rule_has_its_exact_law_of_two_three_and_four_tokens() -> None:
+    for rule in rules.entries():
+        laws = cells_of(row(rule))["joints"]
+        assert list(laws) == ["2", "3", "4"]
+        for length, law in laws.items():
+            assert {len(tokens) for tokens, _, _ in law["texts"]} == {int(length)}
+            for column in (1, 2):
+                assert sum(text[column] for text in law["texts"]) == pytest.approx(1.0, abs=1e-6)
+            difference = sum(abs(target - emitted) for _, target, emitted in law["texts"]) / 2
+            assert law["distance"] == pytest.approx(difference, abs=1e-6)
+            assert (law["distance"] < 1e-6) is rule.keeps_law(greedy=False), (rule.id, length)
+
+
+def test_another_precision_is_a_second_pair_that_says_what_it_holds(
+    house: Callable[..., House], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = house()
+    monkeypatch.setattr(ToyPair, "target_bytes", 1000)
+    same = list(one.proofs.greedy(ASKED | {"mode": "float32"}, "me"))
+    assert one.loaded == ["smollm2-135m"]
+    assert {state["beside"] for state in same} == {0}
+    states = list(one.proofs.greedy(ASKED | {"mode": "bfloat16"}, "me"))
+    assert states[0] == {"state": "loading", "dtype": "bfloat16", "bytes": 500}
+    assert one.loaded == ["smollm2-135m", "smollm2-135m as bfloat16"]
+    end = states[-1]
+    assert (end["dtype"], end["beside"], end["exact"], end["identical"]) == ("bfloat16", 500, False, True)
+    assert len(end["margins"]) == len(end["baseline"])
+    list(one.proofs.greedy(ASKED | {"mode": "bfloat16"}, "me"))
+    assert len(one.loaded) == 2, "it is held until room is needed"
+
+
+def test_there_must_be_room_for_a_second_precision(
+    house: Callable[..., House], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ToyPair, "target_bytes", 10**15)
+    one = house()
+    with pytest.raises(PairError, match="MB are free"):
+        list(one.proofs.greedy(ASKED | {"mode": "bfloat16"}, "me"))
+    assert one.loaded == ["smollm2-135m"]
 
 
 def test_sampled_decisions_of_a_sound_rule_agree_and_are_all_shown(house: Callable[..., House]) -> None:

@@ -48,6 +48,7 @@ def test_an_absurd_gamma_is_refused_by_name(value: object) -> None:
         ("pair", "/etc", "pair_not_offered"),
         ("drafter", "magic", "not_a_choice"),
         ("policy", "lucky", "not_a_choice"),
+        ("rule", "lucky", "not_a_choice"),
         ("temperature", -1, "out_of_range"),
         ("top_p", 0, "top_p_zero"),
         ("knobs", {"depth": "3"}, "unknown_knob"),
@@ -63,8 +64,11 @@ def test_a_visitor_cannot_name_a_file_of_this_machine() -> None:
 
 
 def test_an_address_restores_every_setting() -> None:
-    config = RunConfig(prompt="a & b\n<c> 你好", gamma=7, seed=3, policy="heuristic", knobs=(("min_n", "2"),))
+    config = RunConfig(
+        prompt="a & b\n<c> 你好", gamma=7, seed=3, policy="heuristic", knobs=(("min_n", "2"),), rule="block"
+    )
     query = {"prompt": config.prompt, "gamma": "7", "seed": "3", "policy": "heuristic", "knob.min_n": "2", "lang": "zh"}
+    query["rule"] = "block"
     assert values_of_query(query, LIMITS) == values_of(config)
 
 

@@ -16,7 +16,7 @@ from specdemo.config import RunConfig
 from specdemo.core import rules
 from specdemo.ui import elements
 from specdemo.ui.problems import sentence
-from specdemo.ui.prove import DEEPEST, MODES, Exact, Proofs, State, described
+from specdemo.ui.prove import DEEPEST, LENGTHS, MODES, Exact, Proofs, State, described
 from specdemo.ui.runs import Runs
 from specdemo.ui.settings import Limits
 from specdemo.ui.stream import UPDATES_PER_S
@@ -36,7 +36,8 @@ def build(exact: Exact, limits: Limits, prompt: str) -> gr.HTML:
     constants = {
         "rules": [described(rule) for rule in rules.entries()],
         "drafters": drafters.ids(),
-        "modes": MODES,
+        "modes": list(MODES),
+        "lengths": list(LENGTHS),
         "deepest": DEEPEST,
         "prompt": prompt,
         "most_tokens": min(limits.max_new_tokens, 256),

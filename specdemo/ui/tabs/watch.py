@@ -4,13 +4,14 @@ Knows which widgets there are and what they say. Does not know what happens when
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gradio as gr
 
 from specdemo import drafters
-from specdemo.config import MAX_GAMMA, POLICIES, RunConfig
+from specdemo.config import MAX_GAMMA, POLICIES, RULES, RunConfig
+from specdemo.core import rules
 from specdemo.errors import sentences
 from specdemo.models.presets import resolve
 from specdemo.prompts import Prompt, load_prompts
@@ -37,6 +38,7 @@ class Watch:
     stop: gr.Button
     retry: gr.Button
     more: gr.Button
+    same_text: gr.Checkbox
     link: gr.Button
     code: gr.Button
     model_line: gr.HTML
@@ -61,17 +63,18 @@ def build(labels: Labels, limits: Limits, library: Library) -> Watch:
         notice = elements.line("notice")
         with gr.Row(elem_id="bar"):
             preset, prompt = _preset(labels), _prompt(labels)
-            main = _main_fields(labels)
+            main = _main_fields(labels, limits.start)
             with gr.Column(elem_id="go", min_width=110, scale=0):
                 run = _button(labels, "run", variant="primary", interactive=False)
                 stop = _button(labels, "stop", variant="stop", visible=False)
         with gr.Row(elem_id="under"):
             model_line = elements.line("model-line")
             retry = _button(labels, "retry", size="sm", visible=False)
+            same_text = _checkbox(labels, "same_text", False)
             link, code, more = (_button(labels, name, size="sm") for name in ("link", "code", "more"))
         with gr.Row(elem_id="settings"):
             rest = _more_fields(labels, limits)
-            knobs = elements.knobs(PLAIN.drafter)
+            knobs = elements.knobs(limits.start.drafter)
         notes = elements.line("notes")
         snippets = elements.snippets()
     fields = {"prompt": prompt} | main | rest
@@ -83,6 +86,7 @@ def build(labels: Labels, limits: Limits, library: Library) -> Watch:
         stop=stop,
         retry=retry,
         more=more,
+        same_text=same_text,
         link=link,
         code=code,
         model_line=model_line,
@@ -135,11 +139,11 @@ def _prompt(labels: Labels) -> gr.Textbox:
     )
 
 
-def _main_fields(labels: Labels) -> Fields:
+def _main_fields(labels: Labels, start: RunConfig) -> Fields:
     """What is changed most, always in sight."""
     return {
-        "drafter": _dropdown(labels, "drafter", _drafters, PLAIN.drafter),
-        "gamma": _slider(labels, "gamma", PLAIN.gamma, 0, min(16, MAX_GAMMA), 1),
+        "drafter": _dropdown(labels, "drafter", _drafters, start.drafter),
+        "gamma": _slider(labels, "gamma", start.gamma, 0, min(16, MAX_GAMMA), 1),
         "temperature": _slider(labels, "temperature", PLAIN.sampling.temperature, 0, 2, 0.1),
     }
 
@@ -147,6 +151,13 @@ def _main_fields(labels: Labels) -> Fields:
 def _drafters(language: str) -> list[tuple[str, str]]:
     names = [(sentences(language)[f"player.drafter.{id}"], id) for id in drafters.ids()]
     return [(name[:1].upper() + name[1:], id) for name, id in names]
+
+
+def _rules(language: str) -> list[tuple[str, str]]:
+    """The rules, each with what it promises."""
+    return [
+        (f"{text(f'rule.{id}', language)} · {text(f'badge.{rules.entry(id).badge}', language)}", id) for id in RULES
+    ]
 
 
 def _more_fields(labels: Labels, limits: Limits) -> Fields:
@@ -159,26 +170,30 @@ def _more_fields(labels: Labels, limits: Limits) -> Fields:
         return [(text(f"policy.{name}", language), name) for name in POLICIES]
 
     return {
-        "pair": _dropdown(labels, "pair", pairs, limits.pairs[0]),
-        "max_new_tokens": _slider(labels, "max_new_tokens", PLAIN.max_new_tokens, 8, limits.max_new_tokens, 8),
+        "pair": _dropdown(labels, "pair", pairs, limits.pairs[0], limits.any_pair),
+        "max_new_tokens": _slider(labels, "max_new_tokens", limits.start.max_new_tokens, 8, limits.max_new_tokens, 8),
         "top_k": _number(labels, "top_k", PLAIN.sampling.top_k),
         "top_p": _slider(labels, "top_p", PLAIN.sampling.top_p, 0.05, 1, 0.05),
         "seed": _number(labels, "seed", PLAIN.seed),
         "policy": _dropdown(labels, "policy", policies, PLAIN.policy),
         "confidence": _slider(labels, "confidence", PLAIN.confidence, 0, 1, 0.05),
-        "exact": labels.make(
-            gr.Checkbox,
-            {"label": "field.exact", "info": "field.exact_hint"},
-            value=PLAIN.exact,
-            elem_id="exact",
-            min_width=170,
-        ),
+        "exact": _checkbox(labels, "exact", PLAIN.exact),
+        "rule": _dropdown(labels, "rule", _rules, PLAIN.rule),
     }
 
 
-def _dropdown(labels: Labels, name: str, choices: Callable[[str], Any], value: str | None) -> gr.Dropdown:
+def _checkbox(labels: Labels, name: str, value: bool) -> gr.Checkbox:
+    says = {"label": f"field.{name}", "info": f"field.{name}_hint"}
+    return labels.make(gr.Checkbox, says, value=value, elem_id=name, min_width=170)
+
+
+def _dropdown(
+    labels: Labels, name: str, choices: Callable[[str], Any], value: str | None, free: bool = False
+) -> gr.Dropdown:
+    """free: other values than the choices may be typed."""
     says = {"label": f"field.{name}", "choices": choices}
-    return labels.make(gr.Dropdown, says, value=value, elem_id=name, min_width=150, filterable=False)
+    free_too = {"filterable": free, "allow_custom_value": free}
+    return labels.make(gr.Dropdown, says, value=value, elem_id=name, min_width=150, **free_too)
 
 
 def _slider(labels: Labels, name: str, value: float, low: float, high: float, step: float) -> gr.Slider:
@@ -202,4 +217,4 @@ def _number(labels: Labels, name: str, value: int) -> gr.Number:
 
 def defaults(limits: Limits, prompt: str) -> dict[str, Any]:
     """The values that an address leaves out. The language is never left out: it depends on the reader."""
-    return values_of(RunConfig(prompt=prompt, pair=limits.pairs[0])) | {"knobs": "", "lang": ""}
+    return values_of(replace(limits.start, prompt=prompt, pair=limits.pairs[0])) | {"knobs": "", "lang": ""}
