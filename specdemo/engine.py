@@ -12,6 +12,7 @@ from torch import Tensor
 
 from specdemo.config import MAX_NEW_TOKENS, REJECTION, whole
 from specdemo.core.events import Drafted, Event, Inspected, Judged, Prefilled, RoundFinished, RunFinished, RunStarted
+from specdemo.core.ids import behind
 from specdemo.core.inspect import inspect_round
 from specdemo.core.metrics import Round, Tally
 from specdemo.core.policy import Constant
@@ -70,7 +71,7 @@ def speculative(target: Session, drafter: Drafter, run: Run) -> Iterator[Event]:
             start = clock()
             draft = drafter.propose(tokens, gamma, run.coin) if gamma > 0 else Draft()
             drafted = clock()
-            read = target.extend([*tokens, *draft.tokens], keep=len(draft.tokens) + 1)
+            read = target.extend(behind(tokens, draft.tokens), keep=len(draft.tokens) + 1)
             passed = clock()
             p = run.shaping.laws(read.logits, len(tokens))
             verdict = run.rule(draft, p, run.coin)
@@ -83,7 +84,7 @@ def speculative(target: Session, drafter: Drafter, run: Run) -> Iterator[Event]:
 
             counted = _counted(judged, draft, drafted - start, passed - drafted, end - passed)
             tally.add(counted, judged.emitted)
-            yield Drafted(run.lane, number, gamma, draft.tokens, draft.source, draft.steps, draft.skipped)
+            yield Drafted(run.lane, number, gamma, tuple(draft.tokens), draft.source, draft.steps, draft.skipped)
             yield judged
             if run.inspect:
                 yield Inspected(run.lane, number, inspect_round(draft, verdict, read.logits, p))

@@ -16,6 +16,7 @@ from rich.table import Table
 from specdemo.bench.floor import Floor, measure_floor
 from specdemo.bench.limits import model_time
 from specdemo.bench.shapes import SHAPES, build
+from specdemo.bench.transfers import per_round
 from specdemo.config import SamplingConfig
 from specdemo.core import theory
 from specdemo.core.events import Event, RoundFinished
@@ -80,10 +81,19 @@ class DialledRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Waits:
+    """Transfers from device to host, each of which the host waits for: a token alone, a round with a draft."""
+
+    plain: float | None
+    drafted: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """Everything that was measured. floor_share: memory floor / a step of the baseline."""
 
     models: Models
+    waits: Waits | None
     tokens_per_s: float | None
     floor_share: float | None
     c: float
@@ -91,7 +101,7 @@ class Measured:
     rows: tuple[DialledRow, ...]
 
 
-Step = Models | Costs | Event
+Step = Models | Costs | Waits | Event
 
 
 def steps(names: tuple[str, str], dtype: torch.dtype, device: str, dials: Dials) -> Iterator[Step]:
@@ -107,8 +117,8 @@ def steps(names: tuple[str, str], dtype: torch.dtype, device: str, dials: Dials)
 
 def measured(
     models: tuple[Decoder, Decoder], vocabulary: int, limit: int, dials: Dials, clock: Callable[[], float]
-) -> Iterator[Costs | Event]:
-    """Costs behind the middle of the run, then the events of the race. models: target and draft."""
+) -> Iterator[Costs | Waits | Event]:
+    """Costs behind the middle of the run, transfers a round, then the events of the race. models: target and draft."""
     target, draft = models
     ids = random.Random(dials.seed)
     context = tuple(ids.randrange(vocabulary) for _ in range(dials.context))
@@ -118,13 +128,18 @@ def measured(
     yield measure_costs(target.session(vocabulary), drafter, middle, clock, range(1, GAMMAS[-1] + 2))
 
     plain = Run(BASELINE, context, greedy, dials.max_new_tokens, Silent, SeededCoin(dials.seed), clock=clock)
-    lanes = {BASELINE: autoregressive(target.session(vocabulary), plain)}
-    for gamma in GAMMAS:
+
+    def baseline() -> Iterator[Event]:
+        return autoregressive(target.session(vocabulary), replace(plain, coin=SeededCoin(dials.seed)))
+
+    def drafted(gamma: int) -> Iterator[Event]:
         run = replace(plain, lane=f"γ{gamma}", drafter="model", policy=Constant(gamma), coin=SeededCoin(dials.seed))
         run = replace(run, rule=dialled(dials.alpha, random.Random(dials.seed)))
         drafter = SessionDrafter(draft.session(vocabulary), greedy.laws, "draft model")
-        lanes[run.lane] = speculative(target.session(vocabulary), drafter, run)
-    yield from race(lanes)
+        return speculative(target.session(vocabulary), drafter, run)
+
+    yield Waits(per_round(baseline()), per_round(drafted(4)))
+    yield from race({BASELINE: baseline()} | {f"γ{gamma}": drafted(gamma) for gamma in GAMMAS})
 
 
 def dialled(alpha: float, luck: random.Random) -> Rule:
@@ -164,14 +179,14 @@ def clock_of(device: str) -> Callable[[], float]:
 
 def total(dials: Dials) -> int:
     """What `amount` adds up to."""
-    return 2 + dials.max_new_tokens * (1 + len(GAMMAS))
+    return 3 + dials.max_new_tokens * (1 + len(GAMMAS))
 
 
 def amount(step: Step) -> int:
-    """How far a step brings the bench: tokens of all lanes, and one for models and costs each."""
+    """How far a step brings the bench: tokens of all lanes, and one for models, costs and transfers each."""
     if isinstance(step, RoundFinished):
         return step.counted.emitted
-    return int(isinstance(step, Models | Costs))
+    return int(isinstance(step, Models | Costs | Waits))
 
 
 def name(step: Step) -> str:
@@ -187,13 +202,14 @@ def report(dials: Dials, steps: Sequence[Step]) -> Measured | None:
         return None
     results = Results()
     for step in steps:
-        if not isinstance(step, Models | Costs):
+        if not isinstance(step, Models | Costs | Waits):
             results.add(step)
     base = results.lanes.get(BASELINE, LaneResult())
     rate = base.metrics.tokens_per_s if base.metrics else None
     lanes = [(gamma, results.lanes.get(f"γ{gamma}", LaneResult())) for gamma in GAMMAS]
     return Measured(
         models=models,
+        waits=next((step for step in steps if isinstance(step, Waits)), None),
         tokens_per_s=rate,
         floor_share=models.floor.share(1 / rate) if rate else None,
         c=costs.c,
@@ -232,6 +248,8 @@ def tables(found: Measured) -> Iterator[Table | str]:
         f"Plain decoding {number(found.tokens_per_s, 1)} tokens/s, {number(found.floor_share)} of the memory floor "
         f"({m.floor.seconds * 1000:.2f} ms at {m.floor.bandwidth / 1e9:,.1f} GB/s). c {found.c:.3f}  {v}"
     )
+    if waits := found.waits:
+        yield f"Transfers to the host: {number(waits.plain)} a token alone, {number(waits.drafted)} a round drafted."
     table = Table()
     heads = ("γ", "α", "τ", "tokens/s", "speedup", "predicted", "limit of its rounds", "time / limit", "other")
     for head in heads:

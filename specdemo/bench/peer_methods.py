@@ -51,7 +51,7 @@ class Method:
 
 def methods_for(pair: Pair, gammas: Sequence[int], layers: int) -> tuple[Method, ...]:
     """Every method that makes sense for a pair: see `methods`."""
-    draft = draft_of(pair)
+    draft = pair.draft_model
     # With heads of different sizes transformers asks for two tokenizers and decodes another way.
     same_ids = draft is not None and draft.config.vocab_size == pair.model.config.vocab_size
     return methods(gammas, layers, draft=same_ids, generic=pair.path == LEAN)
@@ -71,12 +71,6 @@ def methods(gammas: Sequence[int], layers: int, draft: bool = False, generic: bo
         if draft:
             found.append(Method(f"draft model γ{gamma}", "model", gamma))
     return tuple(found)
-
-
-def draft_of(pair: Pair) -> Any:
-    """The pair's draft as a transformers model, None if it has none."""
-    decoder = pair._draft
-    return None if decoder is None else decoder._model
 
 
 class AnyArchitecture:

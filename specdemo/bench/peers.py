@@ -16,7 +16,7 @@ from transformers.generation.streamers import BaseStreamer
 from specdemo import lanes
 from specdemo.bench.limits import limit
 from specdemo.bench.measure import require_fitting
-from specdemo.bench.peer_methods import AnyArchitecture, Method, draft_of
+from specdemo.bench.peer_methods import AnyArchitecture, Method
 from specdemo.bench.plan import Plan
 from specdemo.config import RunConfig
 from specdemo.core.events import RoundFinished, RunFinished
@@ -156,7 +156,7 @@ def _gap(pair: Pair, config: RunConfig, tokens: tuple[int, ...], reference: tupl
 def theirs(pair: Pair, way: Method, config: RunConfig) -> Decoded:
     """transformers' `generate` on the same weights, greedy."""
     model = pair.model  # the very weights that our sessions run
-    draft = draft_of(pair) if way.drafter == "model" else None
+    draft = pair.draft_model if way.drafter == "model" else None
     ids = torch.tensor([pair.text.encode(config.prompt, config.raw)], device=model.device)
     stamps = Stamps(pair.clock)
     with torch.inference_mode(), constant_draft(model if draft is None else draft, config.gamma):

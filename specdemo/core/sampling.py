@@ -5,6 +5,7 @@ models, drafts or verification. Letters: V is the vocabulary, n a number of posi
 """
 
 import random
+from collections import deque
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,25 +29,44 @@ class Coin(Protocol):
         """An id drawn from a law `[V]`; never one of mass zero."""
         ...
 
+    def pick(self, law: Tensor) -> Tensor:
+        """The same draw, `[1]`, left on the law's device: nobody waits for it."""
+        ...
+
 
 class SeededCoin:
     """A coin whose whole sequence is fixed by one seed. Leaves every global generator alone."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
+        self._coming: deque[float] = deque()
 
     def uniform(self) -> float:
-        return self._random.random()
+        return self._coming.popleft() if self._coming else self._random.random()
 
     def draw(self, law: Tensor) -> int:
         return inverse_cdf(law, self.uniform())
 
+    def pick(self, law: Tensor) -> Tensor:
+        return located(law, self.uniform())
+
+    def coming(self, count: int) -> list[float]:
+        """The next `count` numbers, which stay the next ones."""
+        while len(self._coming) < count:
+            self._coming.append(self._random.random())
+        return list(self._coming)[:count]
+
 
 def inverse_cdf(law: Tensor, u: float) -> int:
     """The first id of a law `[V]` whose cumulated mass exceeds `u` of the total. The law need not sum to one."""
+    return int(located(law, u))
+
+
+def located(law: Tensor, u: float | Tensor) -> Tensor:
+    """That id as `[1]`, on the law's device; u may be there too, a float64."""
     mass = law.cumsum(-1, dtype=torch.float64)
     # u ≤ 1 − 2⁻⁵³ keeps u · total below the total, so ids without mass at the end are never reached.
-    return int(torch.searchsorted(mass, mass[-1:] * u, right=True))
+    return torch.searchsorted(mass, mass[-1:] * u, right=True)
 
 
 def law(logits: Tensor, sampling: SamplingConfig) -> Tensor:

@@ -5,14 +5,15 @@ Decoding" (arXiv 2211.17192): p is the target's law, q the draft's. (Chen et al.
 gpt-fast swap the two letters.) Knows laws and coins. Does not know models, caches, text or time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 import torch
 from torch import Tensor
 
-from specdemo.core.sampling import Coin
+from specdemo.core import ids
+from specdemo.core.sampling import Coin, SeededCoin, located, one_hot
 
 
 class Fate(StrEnum):
@@ -30,33 +31,25 @@ class Fate(StrEnum):
 class Draft:
     """What a drafter proposes in one round.
 
-    tokens: x1 … xγ, perhaps fewer than asked, perhaps none.
+    tokens: x1 … xγ, perhaps fewer than asked, perhaps none; perhaps not looked at so far (`Ids`).
     laws: q `[γ, V]`, the law that each token was really drawn from; None means one-hot.
     parents: None for a chain; reserved for trees.
     source: where the proposal came from, in a few words. steps: draft steps taken (for c).
     skipped: tokens found but not proposed (a match too short to be worth a wide pass).
     """
 
-    tokens: tuple[int, ...] = ()
+    tokens: Sequence[int] = ()
     laws: Tensor | None = None
     parents: tuple[int, ...] | None = None
     source: str = ""
     steps: int = 0
     skipped: int = 0
 
-    def law(self, i: int, like: Tensor) -> Tensor:
-        """q at position i as a law `[V]` on the device of `like`."""
+    def law(self, i: int | Tensor, like: Tensor) -> Tensor:
+        """q at position i (see `row`) as a law `[V]` on the device of `like`."""
         if self.laws is not None:
-            return self.laws[i].to(like.device)
-        q = torch.zeros_like(like)
-        q[self.tokens[i]] = 1.0
-        return q
-
-    def chances(self) -> list[float]:
-        """q(x) of each drafted token, γ numbers in (0, 1]."""
-        if self.laws is None:
-            return [1.0] * len(self.tokens)
-        return chances(self.laws, self.tokens)
+            return row(ids.to_device(self.laws, like.device), i)
+        return one_hot(row(ids.to_device(ids.tensor(self.tokens), like.device), i), like.shape[-1])
 
 
 LATER = {"later": True}
@@ -93,7 +86,7 @@ class Verdict:
 
     def block(self, draft: Draft) -> tuple[int, ...]:
         """The ids that join the text."""
-        kept = draft.tokens[: self.accepted]
+        kept = tuple(draft.tokens[: self.accepted])
         return kept if self.token is None else (*kept, self.token)
 
 
@@ -107,28 +100,82 @@ def verify(draft: Draft, p: Tensor, coin: Coin) -> Verdict:
     draft: γ tokens with their laws q `[γ, V]`. p: the target's laws `[γ+1, V]`, row i given the prompt and x1 … xi.
     """
     gamma = len(draft.tokens)
+    seen = Sight(draft, p, coin)
     tests: list[Test] = []
-    for i, (p_x, q_x) in enumerate(zip(chances(p, draft.tokens), draft.chances(), strict=True)):
+    for i, (p_x, q_x) in enumerate(zip(seen.p, seen.q, strict=True)):
         u = coin.uniform()
         tests.append(Test(u, p_x, q_x, accepted=u < p_x / q_x))
         if not tests[-1].accepted:
-            token = coin.draw(residual(p[i], draft.law(i, like=p[i])))
-            return Verdict(i, token, Fate.RESAMPLED, tuple(tests))
-    return Verdict(gamma, coin.draw(p[gamma]), Fate.BONUS if gamma else Fate.PLAIN, tuple(tests))
+            return Verdict(i, seen.draw(i), Fate.RESAMPLED, tuple(tests))  # from the residual
+    return Verdict(gamma, seen.draw(gamma), Fate.BONUS if gamma else Fate.PLAIN, tuple(tests))
 
 
 def residual(p: Tensor, q: Tensor) -> Tensor:
     """norm(max(0, p − q)) `[V]`: the law of the token that replaces a rejected one."""
-    rest = (p - q).clamp_(min=0.0)
-    total = rest.sum()
+    return _norm((p - q).clamp_(min=0.0), p)
+
+
+def _norm(rest: Tensor, p: Tensor) -> Tensor:
+    """rest `[V]` as a law, or p where nothing is left: without asking the device which."""
     # p = q up to rounding: nothing can be rejected in exact arithmetic, and p is the law to keep.
-    return rest / total if bool(total > 0.0) else p
+    total = rest.sum()
+    nothing = (total == 0.0).to(rest.dtype)
+    return rest.add_(p * nothing).div_(total + nothing)
 
 
-def chances(laws: Tensor, tokens: tuple[int, ...]) -> list[float]:
-    """laws[i, tokens[i]] for each i: one transfer for the whole round."""
-    if not tokens:
-        return []
-    ids = torch.tensor(tokens, device=laws.device).unsqueeze(-1)
-    found: list[float] = laws[: len(tokens)].gather(-1, ids).squeeze(-1).tolist()
-    return found
+class Sight:
+    """What `verify` asks about a round, brought over by one transfer. p, q: p(x) and q(x) of each guess, γ numbers.
+
+    Where the coin's next numbers are known, so is where the flips will end. The token that will be drawn there is
+    then found on the device beforehand; `verify` itself still decides, and gets any other draw just as well.
+    """
+
+    def __init__(self, draft: Draft, p: Tensor, coin: Coin) -> None:
+        self._draft, self._laws, self._coin = draft, p, coin
+        self.p: list[float] = []
+        self.q: list[float] = []
+        self._foreseen: dict[int, int] = {}
+        if draft.tokens:  # with nothing drafted there is one draw to make, and that is the transfer
+            p_x, q_x = chances(draft, p)
+            end = _end(draft, p, p_x / q_x, coin) if isinstance(coin, SeededCoin) else ()
+            self.p, self.q, *foreseen = ids.bring(draft.tokens, p_x, q_x, *end)
+            self._foreseen = {int(kept): int(token) for kept, token in zip(*foreseen, strict=True)} if foreseen else {}
+
+    def draw(self, kept: int) -> int:
+        """The token behind `kept` guesses: from p behind all of them, else from the residual."""
+        if kept in self._foreseen:
+            self._coin.uniform()  # the number that it was drawn with
+            return self._foreseen[kept]
+        p = self._laws[kept]
+        return self._coin.draw(residual(p, self._draft.law(kept, p)) if kept < len(self._draft.tokens) else p)
+
+
+def _end(draft: Draft, p: Tensor, ratios: Tensor, coin: SeededCoin) -> tuple[Tensor, Tensor]:
+    """How many guesses `verify` will keep and the token that it will draw behind them, both `[1]`, on the device."""
+    gamma = len(ratios)
+    u = ids.to_device(torch.tensor(coin.coming(gamma + 1), dtype=torch.float64), p.device)
+    kept = (u[:gamma] < ratios).cumprod(0).sum(0, keepdim=True)
+    p_row = row(p, kept)
+    rest = (p_row - draft.law(kept.clamp(max=gamma - 1), p_row)).clamp_(min=0.0)
+    # Behind all guesses there is nothing to take away from p, and no residual.
+    law = _norm(rest.mul_((kept < gamma).to(rest.dtype)), p_row)
+    return kept, located(law, row(u, (kept + 1).clamp(max=gamma)))
+
+
+def row(rows: Tensor, i: int | Tensor) -> Tensor:
+    """rows[i]; i may be an index on the device, `[1]`."""
+    return rows[i] if isinstance(i, int) else rows.index_select(0, i)[0]
+
+
+def chances(draft: Draft, p: Tensor) -> tuple[Tensor, Tensor]:
+    """p(x) and q(x) of each guess, both `[γ]` in float64 on the device of p."""
+    x = ids.to_device(ids.tensor(draft.tokens), p.device).unsqueeze(-1)
+    p_x = p[: len(x)].gather(-1, x).squeeze(-1).double()
+    if draft.laws is None:
+        return p_x, torch.ones_like(p_x)
+    return p_x, ids.to_device(draft.laws, p.device).gather(-1, x).squeeze(-1).double()
+
+
+def look(draft: Draft, p: Tensor, *more: Tensor) -> list[list[float]]:
+    """p(x) and q(x) of each guess, γ numbers each, and the numbers of `more`, each `[n]`: by one transfer."""
+    return ids.bring(draft.tokens, *chances(draft, p), *more)

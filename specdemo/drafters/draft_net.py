@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from specdemo.core.ids import to_device
 from specdemo.core.protocols import Tables
 from specdemo.drafters.draft_file import FEATURE_HEAD, Weights
 
@@ -51,9 +52,9 @@ class DraftNet:
         """Forgets everything past `length` positions."""
         self._length = length
 
-    def embedded(self, tokens: list[int]) -> Tensor:
-        """The target's input rows `[n, H]` of some ids."""
-        return functional.embedding(torch.tensor(tokens, device=self._device), self._embedding)
+    def embedded(self, tokens: Tensor) -> Tensor:
+        """The target's input rows `[n, H]` of some ids `[n]`, which may still be on the host."""
+        return functional.embedding(to_device(tokens, self._device), self._embedding)
 
     def joined(self, embedded: Tensor, states: Tensor) -> Tensor:
         """Input of a feature head, `[n, H]`, from ids' rows and the hidden states before them, both `[n, H]`."""

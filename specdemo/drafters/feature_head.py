@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from specdemo.core import ids
 from specdemo.core.protocols import Pass
 from specdemo.core.verify import Verdict
 from specdemo.drafters.draft_file import FEATURE_HEAD, Weights
@@ -63,8 +64,8 @@ class FeatureSession:
     @torch.inference_mode()
     def extend(self, tokens: Sequence[int], keep: int) -> Pass:
         """Logits `[keep, V]`. Only the last of the new tokens may lack a state, and only the one at the head's end."""
-        new = list(tokens[len(self) :])
-        if len(new) < keep or not new:
+        new = ids.tensor(tokens, len(self))
+        if len(new) < max(keep, 1):
             raise ValueError("too few tokens are new")
         features = self._net.read(self._net.joined(self._net.embedded(new), self._states(len(new))))
         self._guess = features[-1:]
@@ -87,7 +88,7 @@ class FeatureSession:
             raise ValueError("the target's states are behind the tokens")
         states = torch.cat(self._fresh) if self._fresh else None
         if start == 0:
-            zero = self._net.embedded([0]) * 0
+            zero = self._net.embedded(torch.zeros(1, dtype=torch.long)) * 0
             states = zero if states is None else torch.cat([zero.to(states.dtype), states])
         assert states is not None
         # Kept for the next call: states behind these tokens.

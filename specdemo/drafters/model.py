@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from specdemo.core.ids import Ids
 from specdemo.core.protocols import Session
 from specdemo.core.sampling import Coin
 from specdemo.core.verify import Draft, Verdict
@@ -71,27 +72,35 @@ class SessionDrafter:
         room = self._session.limit - len(tokens) + 1
         if room < 1:
             return Draft(source=FULL)
-        known = list(tokens)
+        guesses = torch.empty(0, dtype=torch.long)
         laws: list[Tensor] = []
         steps = 0
+        # A guess goes from the draw into the next pass without being looked at: on a GPU that would be a wait a step.
         while steps < min(gamma, room):
-            logits = self._session.extend(known, keep=1).logits
+            logits = self._session.extend(Ids(tokens, guesses), keep=1).logits
             steps += 1
             # Asked before drawing, of the prefix alone. Withholding a token after seeing it would make the tokens
             # that do get proposed follow another law than q, and the test against q would be wrong.
             if self._min_confidence > 0.0 and confidence(logits) < self._min_confidence:
                 break
-            q = self._law(logits, len(known))
+            q = self._law(logits, len(tokens) + len(laws))
+            x = q[0].argmax(-1, keepdim=True) if self._argmax else coin.pick(q[0])
+            guesses = torch.cat([guesses, x]) if laws else x
             laws.append(q)
-            known.append(int(q.argmax()) if self._argmax else coin.draw(q[0]))
-            # If this one is kept the run is over, so what would follow is wasted. It stays in the proposal and is
-            # tested like any other; only the length of the block depends on it, which no rule's law depends on.
-            if known[-1] in self._end_tokens or not self._goes_on(logits):
+            if self._ends(x) or not self._goes_on(logits):
                 break
-        drafted = tuple(known[len(tokens) :])
         # The rows that were drawn from are the rows handed on: same numbers, same float32.
-        rows = torch.cat(laws) if drafted and not self._argmax else None
-        return Draft(drafted, rows, source=self._source, steps=steps)
+        rows = torch.cat(laws) if laws and not self._argmax else None
+        return Draft(Ids((), guesses), rows, source=self._source, steps=steps)
+
+    def _ends(self, x: Tensor) -> bool:
+        """Whether x `[1]` is seen to end the text.
+
+        If it is kept the run is over, so what would follow is wasted. It stays in the proposal and is tested like any
+        other; only the length of the block depends on it, which no rule's law depends on. On a GPU a wasted step now
+        and then is cheaper than to look at every x.
+        """
+        return bool(self._end_tokens) and not x.is_cuda and int(x) in self._end_tokens
 
     def _goes_on(self, logits: Tensor) -> bool:
         """Whether another token is worth a step, from the logits of the one just drawn; never from that token."""

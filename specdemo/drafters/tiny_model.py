@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import torch
 
+from specdemo.core import ids
 from specdemo.core.protocols import Pass
 from specdemo.drafters.draft_file import TINY_MODEL, Weights
 from specdemo.drafters.draft_net import DraftNet
@@ -41,11 +42,11 @@ class TinySession:
     @torch.inference_mode()
     def extend(self, tokens: Sequence[int], keep: int) -> Pass:
         """Logits `[keep, V]`, −∞ at ids that the draft never says."""
-        new = list(tokens[len(self) :])
+        new = ids.tensor(tokens, len(self))
         if len(new) < keep:
             raise ValueError("too few tokens are new")
-        if not new:
-            return Pass(self._net.logits(self._net.embedded([])))
+        if not len(new):
+            return Pass(self._net.logits(self._net.embedded(new)))
         features = self._net.read(self._net.embedded(new))
         return Pass(self._net.logits(features[len(new) - keep :]))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from specdemo.core.ids import to_device
 from specdemo.models.llama import Cache, Llama, blocks
 
 Outputs = tuple[Tensor, Tensor]
@@ -43,16 +44,19 @@ class Captured:
         self._recordings: dict[tuple[int, int], Recording] = {}
         self.refusal: str | None = None
 
-    def __call__(self, ids: list[int], start: int, rows: int) -> Outputs:
-        """Logits `[rows, V]` and hidden states `[n, H]`; the caller's own, the next pass does not touch them."""
+    def __call__(self, ids: Tensor, start: int, rows: int) -> Outputs:
+        """Logits `[rows, V]` and hidden states `[n, H]`; the caller's own, the next pass does not touch them.
+
+        Nothing here waits for the device.
+        """
         if self._cache.reserve(blocks(start + len(ids), AHEAD)):
             self._recordings.clear()
         shape = len(ids), rows
         if shape not in self._recordings:
             self._recordings[shape] = self._recorded(*shape, start)
         recording = self._recordings[shape]
-        recording.ids.copy_(torch.tensor(ids))
-        recording.positions.copy_(torch.arange(start, start + len(ids)))
+        recording.ids.copy_(to_device(ids, recording.ids.device))
+        torch.arange(start, start + len(ids), out=recording.positions)
         logits, hidden = recording.run()
         return logits.clone(), hidden.clone()
 

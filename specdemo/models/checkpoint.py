@@ -5,11 +5,13 @@ Knows the files of a transformers folder. Does not know pairs or sessions.
 
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
@@ -33,10 +35,12 @@ def lacking(folder: Path) -> str | None:
 
 def check(folder: Path, name: str) -> None:
     """FetchError if a file is missing, PairError if it is no causal language model that can be loaded as it is."""
-    missing = lacking(folder)
+    with _whole(name, INDEX):
+        missing = lacking(folder)
     if missing:
         raise FetchError("folder_incomplete", name=name, file=missing)
-    config = _read(folder / "config.json")
+    with _whole(name, "config.json"):
+        config = _read(folder / "config.json")
     kind, classes = config.get("model_type"), config.get("architectures") or []
     if config.get("is_encoder_decoder"):
         raise PairError("encoder_decoder", name=name)
@@ -49,15 +53,17 @@ def check(folder: Path, name: str) -> None:
         raise PairError("already_quantised", name=name)
 
 
-def tokenizer(folder: Path) -> PreTrainedTokenizerFast:
-    """The folder's tokenizer."""
-    return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+def tokenizer(folder: Path, name: str = "") -> PreTrainedTokenizerFast:
+    """The folder's tokenizer. FetchError if its file is damaged."""
+    with _whole(name or folder.name, "tokenizer.json"):
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True)
 
 
 def weights(folder: Path, name: str, dtype: torch.dtype, device: str) -> Any:
     """The model, ready to decode. PairError if weights are missing: transformers would fill them with noise."""
     logging.disable_progress_bar()
-    need, free = _bytes_as(folder, dtype), free_memory(device)
+    with _whole(name, WEIGHTS):
+        need, free = _bytes_as(folder, dtype), free_memory(device)
     if need > free:
         raise PairError("not_enough_memory", name=name, need=need // 10**6, free=free // 10**6)
     model, report = AutoModelForCausalLM.from_pretrained(
@@ -67,6 +73,15 @@ def weights(folder: Path, name: str, dtype: torch.dtype, device: str) -> Any:
         missing = sorted(map(str, [*report["missing_keys"], *report["mismatched_keys"]]))[0]
         raise PairError("weights_missing", name=name, weight=missing)
     return model.eval().requires_grad_(False).to(device)
+
+
+@contextmanager
+def _whole(name: str, file: str) -> Iterator[None]:
+    """FetchError where reading a file finds it damaged: cut off, most likely."""
+    try:
+        yield
+    except (SafetensorError, ValueError) as error:
+        raise FetchError("file_broken", name=name, file=file) from error
 
 
 def _bytes_as(folder: Path, dtype: torch.dtype) -> int:

@@ -42,6 +42,11 @@ class Decoder:
         self._exact: bool | None = None
 
     @property
+    def model(self) -> Any:
+        """The transformers model."""
+        return self._model
+
+    @property
     def path(self) -> str:
         if self._llama:
             return CAPTURED if self._cuda else LEAN

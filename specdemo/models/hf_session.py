@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from transformers import Cache, DynamicCache
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
+from specdemo.core.ids import to_device
 from specdemo.core.protocols import Pass
 from specdemo.errors import SettingError
 from specdemo.models.session import ModelSession
@@ -36,12 +37,12 @@ class HFSession(ModelSession):
         self._chooses_rows = "logits_to_keep" in signature(model.forward).parameters
         self._cache = _new_cache(model)
 
-    def _feed(self, chunk: list[int], rows: int) -> Pass:
+    def _feed(self, chunk: Tensor, rows: int) -> Pass:
         """The head reads the last `rows` positions only."""
         # None as an empty list of positions, for the number 0 would mean all.
         last = rows or torch.empty(0, dtype=torch.long, device=self._model.device)
         choice = {"logits_to_keep": last} if self._chooses_rows else {}
-        ids = torch.tensor([chunk], device=self._model.device)
+        ids = to_device(chunk, self._model.device).unsqueeze(0)
         with _hidden_states(self._model) as read:
             logits = self._model(input_ids=ids, cache=self._cache, use_cache=True, **choice).logits
         return Pass(logits[0, logits.shape[1] - rows :, : self._vocabulary], read[0][0])
@@ -53,6 +54,15 @@ class HFSession(ModelSession):
 def context_limit(model: Any) -> int:
     """The most tokens that the model has positions for."""
     return int(getattr(model.config.get_text_config(), "max_position_embeddings", None) or NO_TABLE)
+
+
+def cache_bytes(model: Any) -> int:
+    """Bytes of keys and values for one token, at most: as if every layer kept them for every token."""
+    config = model.config.get_text_config()
+    heads = getattr(config, "num_attention_heads", None) or 1
+    kept = getattr(config, "num_key_value_heads", None) or heads
+    width = getattr(config, "head_dim", None) or config.hidden_size // heads
+    return int(2 * config.num_hidden_layers * kept * width * model.dtype.itemsize)
 
 
 def head_rows(model: Any) -> int:

@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
+from specdemo.core.ids import to_device
 from specdemo.core.protocols import Pass
 from specdemo.models.llama import Cache, Llama, blocks
 from specdemo.models.session import ModelSession
@@ -15,8 +17,8 @@ from specdemo.models.session import ModelSession
 LEAST = 4
 """Rows that a CPU's pass has at least: four cost no more than one and less than two, as matrix kernels go."""
 
-Runner = Callable[[list[int], int, int], tuple[Tensor, Tensor]]
-"""(ids `[n]`, position of the first, rows) → logits `[rows, V]` of the last and hidden states `[n, H]`.
+Runner = Callable[[Tensor, int, int], tuple[Tensor, Tensor]]
+"""(ids `[n]` on host or device, position of the first, rows) → logits `[rows, V]` of the last, hidden states `[n, H]`.
 
 It has a cache of its own, in which it overwrites what stands at and behind that position.
 """
@@ -34,9 +36,10 @@ class LlamaSession(ModelSession):
         self._runner = runner
         self._width = width
 
-    def _feed(self, chunk: list[int], rows: int) -> Pass:
+    def _feed(self, chunk: Tensor, rows: int) -> Pass:
         padding = max(0, self._width - len(chunk))
-        logits, hidden = self._runner(chunk + [0] * padding, len(self._tokens), rows + padding if rows else 0)
+        padded = functional.pad(chunk, (0, padding))
+        logits, hidden = self._runner(padded, len(self), rows + padding if rows else 0)
         return Pass(logits[:rows, : self._vocabulary], hidden[: len(chunk)])
 
     def _forget(self, removed: int) -> None:
@@ -50,8 +53,8 @@ class Eager:
         self._llama = llama
         self._cache = Cache(llama)
 
-    def __call__(self, ids: list[int], start: int, rows: int) -> tuple[Tensor, Tensor]:
+    def __call__(self, ids: Tensor, start: int, rows: int) -> tuple[Tensor, Tensor]:
         device, end = self._llama.embedding.device, start + len(ids)
         self._cache.reserve(blocks(end))
         positions = torch.arange(start, end, device=device)
-        return self._llama(torch.tensor(ids, device=device), positions, self._cache, rows)
+        return self._llama(to_device(ids, device), positions, self._cache, rows)

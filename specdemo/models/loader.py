@@ -20,7 +20,7 @@ from specdemo.models.presets import EMBEDDED, EMBEDDED_KEY, Preset, is_folder, k
 from specdemo.models.progress import Cancel, Progress, never, silent, stop_if
 from specdemo.models.text import check_same
 
-__all__ = ["Pair", "load_pair"]
+__all__ = ["Loaded", "Pair", "fetch_pair", "load_models", "load_pair"]
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 
@@ -41,13 +41,35 @@ def load_pair(
     Raises SettingError, FetchError or PairError with one sentence, or Cancelled. Leaves every global random
     generator alone.
     """
+    preset, loaded = load_models(spec, dtype, device, progress, cancelled)
+    return Pair(preset, *loaded)
+
+
+def load_models(
+    spec: str,
+    dtype: str = "auto",
+    device: str = "auto",
+    progress: Progress = silent,
+    cancelled: Cancel = never,
+) -> tuple[Preset, list[Loaded]]:
+    """What `load_pair` makes a pair of: the preset and one or two models on their device, not yet tried."""
     preset = resolve(spec)
     where = choose_device(device)
     kind = choose_dtype(dtype, where)
     limit_threads()
     sources = [source for source in (preset.target, preset.draft) if source]
     folders = [_locate(source, progress, cancelled) for source in sources]
-    return _load(preset, sources, folders, kind, where, progress, cancelled)
+    return preset, _load(sources, folders, kind, where, progress, cancelled)
+
+
+def fetch_pair(spec: str, progress: Progress = silent, cancelled: Cancel = never) -> None:
+    """Gets the files that `load_pair` needs, without torch, so that the device thread is free meanwhile."""
+    preset = resolve(spec)
+    for source in filter(None, (preset.target, preset.draft)):
+        if source == EMBEDDED:
+            fetch(SMOLLM2_135M, progress, cancelled)
+        elif not is_folder(source):
+            _from_hub(source, progress, cancelled)
 
 
 def choose_device(device: str) -> str:
@@ -81,24 +103,27 @@ def _locate(source: str, progress: Progress, cancelled: Cancel) -> Path:
     elif is_folder(source):
         folder = Path(source).expanduser()
     else:
-        found = hub.cached(source)
-        folder = found if found and not checkpoint.lacking(found) else hub.download(source, progress, cancelled)
+        folder = _from_hub(source, progress, cancelled)
     checkpoint.check(folder, name_of(source))
     return folder
 
 
+def _from_hub(source: str, progress: Progress, cancelled: Cancel) -> Path:
+    found = hub.cached(source)
+    return found if found and not checkpoint.lacking(found) else hub.download(source, progress, cancelled)
+
+
 def _load(
-    preset: Preset,
     sources: list[str],
     folders: list[Path],
     dtype: torch.dtype,
     device: str,
     progress: Progress,
     cancelled: Cancel,
-) -> Pair:
+) -> list[Loaded]:
     """Reads tokenizers first: a pair that cannot work is refused before gigabytes are read."""
     names = [name_of(source) for source in sources]
-    tokenizers = [checkpoint.tokenizer(folder) for folder in folders]
+    tokenizers = [checkpoint.tokenizer(folder, name) for folder, name in zip(folders, names, strict=True)]
     if len(folders) == 2:
         check_same(*tokenizers, *names)
     loaded: list[Loaded] = []
@@ -109,4 +134,4 @@ def _load(
         loaded.append(Loaded(names[i], key_of(sources[i]), model, tokenizers[i]))
     progress("load", len(folders), len(folders))
     stop_if(cancelled)
-    return Pair(preset, *loaded)
+    return loaded

@@ -14,7 +14,7 @@ from specdemo.core.protocols import Session, Tables
 from specdemo.errors import PairError
 from specdemo.machine import peak_memory
 from specdemo.models.decoder import Decoder
-from specdemo.models.hf_session import HFSession, can_roll_back, context_limit, head_rows
+from specdemo.models.hf_session import HFSession, cache_bytes, can_roll_back, context_limit, head_rows
 from specdemo.models.packed import linear
 from specdemo.models.presets import Preset
 from specdemo.models.quantise import Quantised, quantise, tensor_bytes
@@ -84,6 +84,11 @@ class Pair:
         return self._model
 
     @property
+    def draft_model(self) -> Any:
+        """The draft as a transformers model, None if there is none."""
+        return self._draft.model if self._draft else None
+
+    @property
     def path(self) -> str:
         """How the target's passes are made: see `Decoder`."""
         return self._target.path
@@ -92,6 +97,11 @@ class Pair:
     def limit(self) -> int:
         """The target's context length in tokens."""
         return context_limit(self._model)
+
+    @property
+    def token_bytes(self) -> int:
+        """Bytes of keys and values that the target keeps for one token."""
+        return cache_bytes(self._model)
 
     def target(self) -> Session:
         return self._target.session(self.vocabulary)

@@ -7,7 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import torch
+from torch import Tensor
 
+from specdemo.core import ids
 from specdemo.core.protocols import Pass
 
 CHUNK = 512
@@ -21,42 +23,47 @@ class ModelSession(ABC):
         self._vocabulary = vocabulary
         self._limit = limit
         self._tokens: list[int] = []
+        self._length = 0
 
     @property
     def limit(self) -> int:
         return self._limit
 
     def __len__(self) -> int:
-        return len(self._tokens)
+        return self._length
 
     @torch.inference_mode()
     def extend(self, tokens: Sequence[int], keep: int) -> Pass:
-        """Logits `[keep, V]` in the model's dtype, hidden states `[new, H]`; no gradients."""
-        old, total = len(self._tokens), len(tokens)
-        if total - old < keep or list(tokens[:old]) != self._tokens:
+        """Logits `[keep, V]` in the model's dtype, hidden states `[new, H]`; no gradients.
+
+        Ids that nobody has looked at are fed as they are, and taken to be the next ones of the sequence later on.
+        """
+        old, total, known = self._length, len(tokens), ids.known(tokens)
+        if total - old < keep or list(known[: len(self._tokens)]) != self._tokens:
             raise ValueError("the cache is no prefix of the sequence, or too few tokens are new")
         if total > self._limit:
             raise IndexError(f"{total} tokens do not fit {self._limit} positions")
         passes, left = [], total - old
-        for start in range(old, total, CHUNK):
-            chunk = list(tokens[start : min(start + CHUNK, total)])
+        for chunk in torch.split(ids.tensor(tokens, old), CHUNK) if left else ():
             left -= len(chunk)
             passes.append(self._feed(chunk, rows=min(len(chunk), max(0, keep - left))))
-            self._tokens += chunk
+            self._length += len(chunk)
+        self._tokens += known[len(self._tokens) :]
         return _joined(passes) if passes else Pass(torch.empty(0, self._vocabulary))
 
     def rollback(self, length: int) -> None:
         """Forgets everything past `length` tokens; ValueError outside 0 … len(self)."""
-        removed = len(self._tokens) - length
-        if not 0 <= removed <= len(self._tokens):
-            raise ValueError(f"cannot roll back to {length} of {len(self._tokens)}")
+        removed = self._length - length
+        if not 0 <= removed <= self._length:
+            raise ValueError(f"cannot roll back to {length} of {self._length}")
         if removed:
             self._forget(removed)
+            self._length = length
             del self._tokens[length:]
 
     @abstractmethod
-    def _feed(self, chunk: list[int], rows: int) -> Pass:
-        """One forward pass behind what is known: logits `[rows, V]` of the last, hidden states of all."""
+    def _feed(self, chunk: Tensor, rows: int) -> Pass:
+        """One pass over ids `[n]`, on host or device, behind what it has: logits `[rows, V]`, hidden states of all."""
 
     @abstractmethod
     def _forget(self, removed: int) -> None:

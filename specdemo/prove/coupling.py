@@ -82,3 +82,6 @@ class _Ahead:
         x = EnumeratingCoin.draw(self._coin, law)
         self._drafted.append((law, x))
         return x
+
+    def pick(self, law: Tensor) -> Tensor:
+        return torch.tensor([self.draw(law)])

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn, TypeVar
 
+import torch
 from torch import Tensor
 
 Outcome = TypeVar("Outcome")
@@ -71,6 +72,9 @@ class EnumeratingCoin:
         ids = law.nonzero().squeeze(-1)
         mass = law[ids].double()
         return int(ids[self.choose((mass / mass.sum()).tolist())])
+
+    def pick(self, law: Tensor) -> Tensor:
+        return torch.tensor([self.draw(law)])
 
     def following(self) -> list[int] | None:
         """The prefix of the next path in depth-first order, None after the last."""

@@ -7,6 +7,7 @@ import math
 import random
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from specdemo.config import REJECTION
@@ -50,6 +51,9 @@ class PairedCoin:
 
     def draw(self, law: Tensor) -> int:
         return inverse_cdf(law, self._draws.random())
+
+    def pick(self, law: Tensor) -> Tensor:
+        return torch.tensor([self.draw(law)])
 
 
 def waste(

@@ -40,7 +40,6 @@ class TinyPair:
         )
         self.model = LlamaForCausalLM(config).eval()
         self.draft_model = LlamaForCausalLM(config).eval()
-        self._draft = SimpleNamespace(_model=self.draft_model)
 
     def target(self) -> HFSession:
         return HFSession(self.model, VOCABULARY)
@@ -85,10 +84,10 @@ def test_all_methods_of_both_systems_give_the_same_text(pair: TinyPair) -> None:
 
 
 def test_methods_are_those_that_make_sense_for_the_pair(pair: TinyPair) -> None:
-    alone = SimpleNamespace(_draft=None, path="packed", model=pair.model)
+    alone = SimpleNamespace(draft_model=None, path="packed", model=pair.model)
     assert [way.drafter for way in peer_methods.methods_for(alone, (5,), 10)] == ["none", "prompt-lookup", "layer-skip"]
     padded = SimpleNamespace(config=SimpleNamespace(vocab_size=VOCABULARY + 4))
-    other = SimpleNamespace(_draft=SimpleNamespace(_model=padded), path="lean", model=pair.model)
+    other = SimpleNamespace(draft_model=padded, path="lean", model=pair.model)
     assert "model" not in [way.drafter for way in peer_methods.methods_for(other, (5,), 10)]
 
 

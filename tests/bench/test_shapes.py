@@ -91,6 +91,7 @@ def test_every_gamma_is_raced_against_the_baseline(monkeypatch: pytest.MonkeyPat
     assert all(0.0 < (row.alpha or 0.0) <= 1.0 and (row.tau or 0.0) > 1.0 for row in found.rows)
     assert [n for n, _ in found.v] == list(range(1, 10))
     assert all(row.speedup and row.limit and row.over_limit and row.predicted > 0 for row in found.rows)
+    assert found.waits == dialled.Waits(plain=1.0, drafted=1.0), "once a round, whatever γ"
     assert list(dialled.tables(found))
 
 

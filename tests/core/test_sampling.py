@@ -223,7 +223,29 @@ def test_uniforms_lie_in_the_unit_interval_and_repeat_with_the_seed() -> None:
 def test_global_generators_are_left_alone() -> None:
     torch_state, python_state = torch.get_rng_state(), random.getstate()
     coin = SeededCoin(1)
+    coin.coming(3)
     coin.draw(torch.tensor([0.5, 0.5]))
+    coin.pick(torch.tensor([0.5, 0.5]))
     coin.uniform()
     assert torch.equal(torch.get_rng_state(), torch_state)
     assert random.getstate() == python_state
+
+
+def test_numbers_that_were_foretold_come_in_their_turn() -> None:
+    coin, plain = SeededCoin(5), SeededCoin(5)
+    expected = [plain.uniform() for _ in range(12)]
+    found = [coin.uniform()]
+    assert coin.coming(4) == expected[1:5]
+    assert coin.coming(2) == expected[1:3]
+    found += [coin.uniform() for _ in range(2)]
+    assert coin.coming(6) == expected[3:9]
+    assert found + [coin.uniform() for _ in range(9)] == expected
+
+
+def test_a_pick_is_a_draw_that_stays_a_tensor() -> None:
+    drawing, picking = SeededCoin(2), SeededCoin(2)
+    p = law(torch.randn(1, 60, generator=torch.Generator().manual_seed(0)), SamplingConfig(1.0))[0]
+    drawn = [drawing.draw(p) for _ in range(50)]
+    picked = [picking.pick(p) for _ in range(50)]
+    assert all(x.shape == (1,) for x in picked)
+    assert torch.cat(picked).tolist() == drawn

@@ -23,6 +23,7 @@ from enumerating import (
 )
 
 from specdemo.config import SamplingConfig
+from specdemo.core.ids import Ids
 from specdemo.core.sampling import SeededCoin, Shaping, inverse_cdf, law
 from specdemo.core.verify import Draft, Fate, Rule, Test, Verdict, residual, verify
 
@@ -193,6 +194,48 @@ def test_a_lookup_guess_is_accepted_with_p_of_x() -> None:
     target = random_table(3, 1)
     lengths = outcomes(lambda coin: len(lookup_round(verify, target, (2,))(PROMPT, coin)))
     assert lengths[2] == pytest.approx(float(law_at(target, PLAIN, PROMPT)[2]), abs=EXACT)
+
+
+# --- what is found on the device beforehand -----------------------------------------------------------------------
+
+
+class Secretive:
+    """A seeded coin that nobody can ask for its next numbers: `verify` then draws at the end of the flips."""
+
+    def __init__(self, seed: int) -> None:
+        self._coin = SeededCoin(seed)
+        self.uniform, self.draw, self.pick = self._coin.uniform, self._coin.draw, self._coin.pick
+
+
+@pytest.mark.parametrize("gamma", [0, 1, 2, 5])
+@pytest.mark.parametrize("kind", ["laws", "lookup", "greedy laws", "equal laws"])
+@pytest.mark.parametrize("looked_at", [True, False])
+def test_a_draw_found_beforehand_is_the_draw(gamma: int, kind: str, looked_at: bool) -> None:
+    """Equal verdicts to the bit, and the coin goes on at the same number: 200 rounds, all ends of the flips."""
+    ends = set()
+    for seed in range(200):
+        sampling = GREEDY.sampling if kind == "greedy laws" else PLAIN.sampling
+        logits = torch.randn(gamma + 1, 30, generator=torch.Generator().manual_seed(seed)) * 2
+        p = law(logits, sampling)
+        noise = torch.randn(gamma, 30, generator=torch.Generator().manual_seed(1000 + seed))
+        q = p[:gamma] if kind == "equal laws" else law(logits[:gamma] + noise * (seed % 3), sampling)
+        tokens = torch.tensor([inverse_cdf(row, (seed * 0.377) % 1) for row in q], dtype=torch.long)
+        draft = Draft(tuple(tokens.tolist()) if looked_at else Ids((), tokens), None if kind == "lookup" else q)
+        foreseeing, secretive = SeededCoin(seed), Secretive(seed)
+        found, expected = verify(draft, p, foreseeing), verify(draft, p, secretive)
+        assert found == expected
+        assert foreseeing.uniform() == secretive.uniform()
+        ends.add(found.accepted)
+    assert gamma in ends
+    assert kind == "equal laws" or len(ends) > gamma / 2
+
+
+def test_a_coin_that_flips_other_numbers_than_it_foretold_still_decides() -> None:
+    """What was found beforehand is for where the flips were thought to end, and for nothing else."""
+    p = torch.tensor([[0.0, 0.9, 0.1, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    draft, seed = Draft((1, 2)), 0
+    assert verify(draft, p, SeededCoin(seed)).block(draft) == (1, 2, 3)
+    assert verify(draft, p, AlwaysRejecting(seed)).block(draft) == (2,)
 
 
 # --- broken versions: the checks above must notice each ------------------------------------------------------------

@@ -154,6 +154,10 @@ def test_rows_are_honest(bench: Bench, id: str, knobs: Knobs) -> None:
             drawn_from.append(law.clone())
             return super().draw(law)
 
+        def pick(self, law: torch.Tensor) -> torch.Tensor:
+            drawn_from.append(law.clone())
+            return super().pick(law)
+
     drawn_from: list[torch.Tensor] = []
     draft = bench.ready(id, knobs, Shaping(WARM), PROMPT).propose(PROMPT, 4, Watching(0))
     if draft.laws is None:

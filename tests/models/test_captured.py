@@ -5,9 +5,14 @@ import torch
 from test_llama import KINDS, LIMIT, PROMPT, close, lean, made
 from tiny_models import ROWS
 
+from specdemo.config import SamplingConfig
+from specdemo.core.ids import Ids
+from specdemo.core.sampling import SeededCoin, Shaping
+from specdemo.core.verify import Fate, Verdict
+from specdemo.drafters.model import SessionDrafter
 from specdemo.models.captured import Captured, Run
 from specdemo.models.llama import llama
-from specdemo.models.llama_session import LlamaSession
+from specdemo.models.llama_session import Eager, LlamaSession
 
 
 class Recorder:
@@ -74,6 +79,48 @@ def test_a_pass_that_cannot_be_recorded_runs_as_it_is_and_says_why() -> None:
     for end in (20, 21, 25):
         assert close(session.extend(PROMPT[:end], 1).logits, eager.extend(PROMPT[:end], 1).logits)
     assert runner.refusal == "operation not permitted when stream is capturing"
+
+
+@pytest.mark.parametrize("static", [True, False], ids=["static", "eager"])
+def test_ids_that_nobody_looked_at_are_fed_like_others(static: bool) -> None:
+    """Guesses behind known ids, one more each time; then some turn out right and the text goes on from there."""
+    model = made(KINDS["llama"])
+    runner = Captured(llama(model), Recorder()) if static else Eager(llama(model))
+    session, plain = LlamaSession(runner, ROWS, LIMIT, 1), lean(model, 1)
+    session.extend(PROMPT[:39], 0)
+    plain.extend(PROMPT[:39], 0)
+    for count in (0, 1, 2, 3):
+        guesses = torch.tensor(PROMPT[40 : 40 + count], dtype=torch.long)
+        a = session.extend(Ids(PROMPT[:40], guesses), 1)
+        assert close(a.logits, plain.extend(PROMPT[: 40 + count], 1).logits)
+        assert len(session) == 40 + count
+    session.rollback(42)
+    plain.rollback(42)
+    text = [*PROMPT[:42], 7, 8, 9]
+    assert close(session.extend(text, 3).logits, plain.extend(text, 3).logits)
+    with pytest.raises(ValueError, match="no prefix"):
+        session.extend([0, *text[1:], 1], 1)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_nothing_in_a_draft_waits_for_the_gpu() -> None:
+    from specdemo.models.captured import graph
+
+    model, shaping = made(KINDS["llama"]).to("cuda"), Shaping(SamplingConfig(temperature=1.0), end_tokens=(2,))
+    drafter = SessionDrafter(
+        LlamaSession(Captured(llama(model), graph), ROWS, LIMIT, 1), shaping.laws, "draft model", end_tokens=(2,)
+    )
+    tokens = PROMPT[:40]
+    drafter.prefill(tokens[:-1])
+    for _ in range(2):  # the first time records
+        drafter.propose(tokens, 5, SeededCoin(0))
+        drafter.observe(tokens, Verdict(0, 0, Fate.RESAMPLED, ()))
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        draft = drafter.propose(tokens, 5, SeededCoin(0))
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert len(draft.tokens) == 5
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

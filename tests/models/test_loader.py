@@ -211,6 +211,17 @@ def test_a_missing_shard_is_an_incomplete_folder(tmp_path: Path) -> None:
         load_pair(str(tmp_path / "shards"))
 
 
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
+@pytest.mark.parametrize("kept", [0.0, 0.6])
+def test_a_file_that_was_cut_off_is_named(tmp_path: Path, file: str, kept: float) -> None:
+    folder = Path(save(tmp_path / "model", tiny("llama")))
+    data = (folder / file).read_bytes()
+    (folder / file).write_bytes(data[: int(kept * len(data))])
+    with pytest.raises(FetchError, match=rf"{file} is damaged.*Delete it") as broken:
+        load_pair(str(folder))
+    assert broken.value.params["name"] == "model"
+
+
 def test_missing_weights_are_refused_and_not_filled_with_noise(tmp_path: Path) -> None:
     model = tiny("llama")
     state = {name: value for name, value in model.state_dict().items() if "layers.1.mlp" not in name}

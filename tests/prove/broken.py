@@ -26,10 +26,13 @@ class DrawingFrom:
     """A coin that draws from another law than it is given."""
 
     def __init__(self, coin: Coin, other: Callable[[Tensor], Tensor]) -> None:
-        self.uniform, self._draw, self._other = coin.uniform, coin.draw, other
+        self.uniform, self._coin, self._other = coin.uniform, coin, other
 
     def draw(self, law: Tensor) -> int:
-        return self._draw(self._other(law))
+        return self._coin.draw(self._other(law))
+
+    def pick(self, law: Tensor) -> Tensor:
+        return self._coin.pick(self._other(law))
 
 
 def drawing_from(other: Callable[[Tensor], Tensor]) -> Callable[[Coin], Coin]:

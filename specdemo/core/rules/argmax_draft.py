@@ -17,7 +17,10 @@ class FirstChoice:
         return self._coin.uniform()
 
     def draw(self, law: Tensor) -> int:
-        return int(law.argmax())
+        return int(self.pick(law))
+
+    def pick(self, law: Tensor) -> Tensor:
+        return law.argmax(-1, keepdim=True)
 
 
 RULE = Entry(

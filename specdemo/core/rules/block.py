@@ -13,7 +13,7 @@ from torch import Tensor
 
 from specdemo.core.rules.entry import Badge, Entry, Side
 from specdemo.core.sampling import Coin
-from specdemo.core.verify import Draft, Fate, Test, Verdict, chances
+from specdemo.core.verify import Draft, Fate, Test, Verdict, look
 
 
 def verify_blocks(draft: Draft, p: Tensor, coin: Coin) -> Verdict:
@@ -21,7 +21,7 @@ def verify_blocks(draft: Draft, p: Tensor, coin: Coin) -> Verdict:
     gamma = len(draft.tokens)
     tests: list[Test] = []
     weights = [1.0]
-    for i, (p_x, q_x) in enumerate(zip(chances(p, draft.tokens), draft.chances(), strict=True), 1):
+    for i, (p_x, q_x) in enumerate(zip(*look(draft, p), strict=True), 1):
         weights.append(min(weights[-1] * p_x / q_x, 1.0))
         h = weights[i] if i == gamma else _chance(weights[i], p[i], draft.law(i, like=p[i]))
         u = coin.uniform()

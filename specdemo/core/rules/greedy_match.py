@@ -5,12 +5,13 @@ from torch import Tensor
 from specdemo.core.rules.entry import Badge, Entry, Side
 from specdemo.core.rules.matching import keep_matching
 from specdemo.core.sampling import Coin
-from specdemo.core.verify import Draft, Verdict
+from specdemo.core.verify import Draft, Verdict, look
 
 
 def match_first_choice(draft: Draft, p: Tensor, coin: Coin) -> Verdict:
     """Keeps guesses that are the largest of p `[γ+1, V]`. No coin is thrown."""
-    return keep_matching(draft, p, lambda law: int(law.argmax()))
+    p_x, q_x, choices = look(draft, p, p.argmax(-1))
+    return keep_matching(draft, p_x, q_x, map(int, choices))
 
 
 RULE = Entry(

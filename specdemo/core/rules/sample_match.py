@@ -5,12 +5,13 @@ from torch import Tensor
 from specdemo.core.rules.entry import Badge, Entry, Side
 from specdemo.core.rules.matching import keep_matching
 from specdemo.core.sampling import Coin
-from specdemo.core.verify import Draft, Verdict
+from specdemo.core.verify import Draft, Verdict, look
 
 
 def match_sample(draft: Draft, p: Tensor, coin: Coin) -> Verdict:
     """Keeps guesses that equal a draw from p `[γ+1, V]`, with chance Σ p·q; rejection sampling has Σ min(p, q)."""
-    return keep_matching(draft, p, coin.draw)
+    p_x, q_x = look(draft, p)
+    return keep_matching(draft, p_x, q_x, map(coin.draw, p))
 
 
 RULE = Entry(

@@ -11,10 +11,11 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+from specdemo.core.ids import to_device
 from specdemo.core.rules.entry import Badge, Entry, Side
 from specdemo.core.rules.matching import keep_matching
 from specdemo.core.sampling import Coin
-from specdemo.core.verify import Draft, Verdict
+from specdemo.core.verify import Draft, Verdict, look
 
 
 @runtime_checkable
@@ -37,10 +38,13 @@ class NoiseCoin:
         raise NotImplementedError
 
     def draw(self, law: Tensor) -> int:
+        return int(self.pick(law))
+
+    def pick(self, law: Tensor) -> Tensor:
         """argmax(log law + g) with Gumbel noise g = −log E, found as argmin(E / law): no logarithm of zero."""
-        noise = exponential_noise(self._seed, self._position, law.shape[-1]).to(law.device)
+        noise = to_device(exponential_noise(self._seed, self._position, law.shape[-1]), law.device)
         self._position += 1
-        return int((noise / law.double()).argmin())
+        return (noise / law.double()).argmin(-1, keepdim=True)
 
     def ahead(self) -> "NoiseCoin":
         return NoiseCoin(self._seed, self._position)
@@ -63,7 +67,8 @@ def look_ahead(coin: Coin) -> Coin:
 
 def match_shared_noise(draft: Draft, p: Tensor, coin: Coin) -> Verdict:
     """Keeps guesses that equal the target's draw from p `[γ+1, V]`. Each draw is a token of the text."""
-    return keep_matching(draft, p, coin.draw)
+    p_x, q_x = look(draft, p)
+    return keep_matching(draft, p_x, q_x, map(coin.draw, p))
 
 
 RULE = Entry(

@@ -7,7 +7,7 @@ from torch import Tensor
 from specdemo.core.inspect import entropy
 from specdemo.core.rules.entry import Badge, Entry, Side
 from specdemo.core.sampling import Coin
-from specdemo.core.verify import Draft, Fate, Test, Verdict, chances
+from specdemo.core.verify import Draft, Fate, Test, Verdict, look
 
 EPSILON = 0.09
 DELTA = 0.3
@@ -18,7 +18,7 @@ def accept_typical(draft: Draft, p: Tensor, coin: Coin) -> Verdict:
     """Keeps guesses with p(x) > min(ε, δ · exp(−H(p))), p `[γ+1, V]`; draws from p where one falls. q plays no part."""
     gamma = len(draft.tokens)
     tests: list[Test] = []
-    for i, (p_x, q_x) in enumerate(zip(chances(p, draft.tokens), draft.chances(), strict=True)):
+    for i, (p_x, q_x) in enumerate(zip(*look(draft, p), strict=True)):
         typical = p_x > min(EPSILON, DELTA * math.exp(-entropy(p[i])))
         tests.append(Test(0.0, p_x, q_x, accepted=typical, h=float(typical)))
         if not typical:
