@@ -6,7 +6,8 @@
     │   ├── PromptError      the prompt cannot be run
     │   ├── PairError        a model, a draft or the two together are refused
     │   ├── FetchError       model files could not be had
-    │   └── TraceError       a trace file is broken or from a newer version
+    │   ├── TraceError       a trace file is broken or from a newer version
+    │   └── CapacityError    the machine takes on no more, or no more of this run
     └── Cancelled            the user asked to stop; nothing is wrong
 
 A `UserError` carries no language: the sentences are in `assets/locales/*.json`, keyed `error.<key>`.
@@ -64,6 +65,10 @@ class FetchError(UserError):
 
 class TraceError(UserError):
     """A trace file is broken or was written by a newer version."""
+
+
+class CapacityError(UserError):
+    """The machine takes on no more now, or no more of this run."""
 
 
 class Cancelled(SpecdemoError):

@@ -4,6 +4,7 @@ import pytest
 
 from specdemo.errors import (
     Cancelled,
+    CapacityError,
     FetchError,
     PairError,
     PromptError,
@@ -16,7 +17,8 @@ from specdemo.errors import (
 
 
 def test_the_tree() -> None:
-    assert {PairError, PromptError, SettingError, FetchError, TraceError} <= {*UserError.__subclasses__()}
+    kinds = {CapacityError, FetchError, PairError, PromptError, SettingError, TraceError}
+    assert kinds <= {*UserError.__subclasses__()}
     assert issubclass(UserError, SpecdemoError)
     assert issubclass(Cancelled, SpecdemoError)
     assert not issubclass(Cancelled, UserError)

@@ -13,8 +13,10 @@ from typing import Any
 import gradio as gr
 
 from specdemo import drafters
-from specdemo.errors import UserError
-from specdemo.models.presets import resolve
+from specdemo.config import REJECTION, RULES
+from specdemo.core import rules
+from specdemo.errors import SettingError, UserError
+from specdemo.models.presets import resolve, suited
 from specdemo.prompts import load_prompts
 from specdemo.ui import figures, replays
 from specdemo.ui.elements import say
@@ -26,9 +28,13 @@ from specdemo.ui.settings import FIELDS, Limits, config_of, values_of_query
 from specdemo.ui.snippets import snippets
 from specdemo.ui.stream import grown, windows
 from specdemo.ui.tabs.watch import Watch
+from specdemo.ui.waiting import Place
 
 POLL_S = 0.25
 """How often a page looks how far a pair is."""
+
+SHARED_NOISE = "shared-noise"
+"""The rule under which both lanes say the same at any temperature."""
 
 Updates = tuple[Any, ...]
 
@@ -46,8 +52,12 @@ class Callbacks:
         try:
             config = config_of(_values(values), self._limits)
             yield going
-            for value in windows(self._runs.live(config, str(request.session_hash))):
-                yield value, gr.skip(), gr.skip(), gr.skip()
+            with self._runs.asked(config, str(request.session_hash)) as run:
+                for place in run.waits():
+                    yield gr.skip(), in_line(place) if place else gr.skip(), gr.skip(), gr.skip()
+                yield going
+                for value in windows(run.pieces()):
+                    yield value, gr.skip(), gr.skip(), gr.skip()
         except Exception as error:  # the page stays alive whatever happens in a run
             problem = sentence(error)
         yield gr.skip(), say("bad", problem) if problem else "", gr.update(visible=True), gr.update(visible=False)
@@ -58,14 +68,14 @@ class Callbacks:
 
     async def retry_pair(self, pair: str) -> AsyncIterator[Updates]:
         """Tries to load a pair again that could not be loaded, and reports."""
-        if pair in self._limits.pairs:
+        if self._limits.offers(pair):
             self._models.want(pair, again=True)
         async for update in self.watch_pair(pair):
             yield update
 
     async def watch_pair(self, pair: str) -> AsyncIterator[Updates]:
         """Begins to load a pair and reports (model line, run button, retry button) until it is there or cannot be."""
-        if pair not in self._limits.pairs:
+        if not self._limits.offers(pair):
             return
         seen = None
         while True:
@@ -95,8 +105,10 @@ class Callbacks:
         values["knobs"] = json.dumps(values["knobs"]) if values["knobs"] else ""
         return [notice, *(values[name] for name in (*FIELDS, "knobs"))]
 
-    def notes(self, pair: str, drafter: str, temperature: float) -> str:
-        """What to know about this choice: what the draft needs, the model's language, the seed."""
+    def notes(self, pair: str, drafter: str, temperature: float, rule: str = REJECTION) -> str:
+        """What to know about this choice: what the draft needs, the model's language, the seed, the rule."""
+        if not self._limits.offers(pair) or drafter not in drafters.ids():
+            return ""
         preset = resolve(pair)
         notes = [texts(f"about.{drafter}")]
         if drafters.entry(drafter).control:
@@ -107,7 +119,16 @@ class Callbacks:
             notes.append(texts("about.english"))
         if not temperature:
             notes.append(texts("about.seed_unused"))
+        if rule in RULES:
+            notes.append(rule_note(rules.entry(rule)))
         return say("info", {language: " ".join(note[language] for note in notes) for language in LANGUAGES})
+
+    def suit(self, pair: str, drafter: str) -> Updates:
+        """(drafter, γ) for a pair just chosen, where the drafter of before may need what this pair has not."""
+        if not self._limits.offers(pair) or drafter not in drafters.ids() or drafters.entry(drafter).needs == "none":
+            return gr.skip(), gr.skip()
+        start = suited(pair)
+        return start.drafter, start.gamma
 
     def choose_prompt(self, id: str | None) -> Any:
         """The text of a preset."""
@@ -123,10 +144,10 @@ class Callbacks:
 
     def figures(self, event: gr.EventData) -> Updates:
         """(row, race, rounds): figures of the trace that the page sends along."""
-        asked = event._data
+        asked = event._data if isinstance(event._data, dict) else {}
         try:
-            theme = "dark" if asked["theme"] == "dark" else "light"
-            race, rounds = figures.figures(replays.read(asked["text"]), closest(asked["language"]), theme)
+            theme = "dark" if asked.get("theme") == "dark" else "light"
+            race, rounds = figures.figures(replays.read(asked.get("text")), closest(asked.get("language")), theme)
         except UserError:
             return gr.update(visible=False), None, None
         return gr.update(visible=True), race, rounds
@@ -143,25 +164,59 @@ class Callbacks:
         seed: float = 0,
         policy: str = "constant",
         pair: str = "",
+        rule: str = REJECTION,
         request: gr.Request | None = None,
     ) -> Iterator[str]:
         """A race against plain decoding as a growing trace, one JSON object per line; see specdemo/wire.py."""
         values = {
             "prompt": prompt, "drafter": drafter, "gamma": gamma, "temperature": temperature, "top_k": top_k,
             "top_p": top_p, "max_new_tokens": max_new_tokens, "seed": seed, "policy": policy,
-            "pair": pair or self._limits.pairs[0],
+            "pair": pair or self._limits.pairs[0], "rule": rule,
         }  # fmt: skip
         try:
             config = config_of(values, self._limits)
             yield from grown(self._runs.live(config, str(request.session_hash) if request else ""))
         except Exception as error:  # the caller gets a sentence, the log the rest
-            raise gr.Error(sentence(error)["en"]) from None
+            raise gr.Error(sentence(error)["en"], print_exception=False) from None
+
+
+def in_line(place: Place) -> str:
+    """Where a run stands before its turn, as a line."""
+    key = ("expected" if place.expected_s is not None else "place") if place.ahead else "next"
+    if key == "next" and place.expected_s is not None:
+        key = "expected_next"
+    return say("busy", texts(f"wait.{key}", ahead=place.ahead, seconds=max(1, round(place.expected_s or 0))))
+
+
+def rule_note(rule: rules.Entry) -> Texts:
+    """What a rule does, what it promises and whose part of a round it changes."""
+    says = {
+        language: {
+            "rule": text(f"rule.{rule.id}", language),
+            "badge": text(f"badge.{rule.badge}", language),
+            "about": text(f"rule_about.{rule.id}", language),
+            "side": text(f"side.{rule.side}", language),
+        }
+        for language in LANGUAGES
+    }
+    return {language: text("rule_note", language, **params) for language, params in says.items()}
 
 
 def _values(values: tuple[Any, ...]) -> dict[str, Any]:
     """The values of the widgets by field."""
     named = dict(zip((*FIELDS, "knobs"), values, strict=True))
-    return named | {"knobs": json.loads(named["knobs"]) if named["knobs"] else {}}
+    return named | {"knobs": _knobs(named["knobs"])}
+
+
+def _knobs(given: object) -> dict[str, Any]:
+    """A drafter's settings from the JSON that their widget sends, "" where there are none."""
+    try:
+        found = json.loads(given) if isinstance(given, str) and given else given or {}
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise SettingError("knobs_no_object", value=given)
+    return found
 
 
 def model_line(status: Status) -> str:
@@ -189,7 +244,7 @@ def wire(watch: Watch, callbacks: Callbacks, page: gr.Blocks, head: gr.HTML, def
     quick: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
     slow: dict[str, Any] = quick | {"queue": True}
     about_pair = [watch.model_line, watch.run, watch.retry]
-    about_choice = [fields["pair"], fields["drafter"], fields["temperature"]]
+    about_choice = [fields["pair"], fields["drafter"], fields["temperature"], fields["rule"]]
 
     starts = [watch.run.click, fields["prompt"].submit]
     # Raw: what a slider or a menu would refuse, in English, is refused by `config_of`, in the reader's language.
@@ -202,6 +257,9 @@ def wire(watch: Watch, callbacks: Callbacks, page: gr.Blocks, head: gr.HTML, def
     restored.then(callbacks.watch_pair, fields["pair"], about_pair, **slow)
     restored.then(callbacks.notes, about_choice, watch.notes, **quick)
     fields["pair"].input(callbacks.watch_pair, fields["pair"], about_pair, **slow)
+    fields["pair"].input(
+        callbacks.suit, [fields["pair"], fields["drafter"]], [fields["drafter"], fields["gamma"]], **quick
+    )
     watch.retry.click(callbacks.retry_pair, fields["pair"], about_pair, **slow)
 
     gr.on([field.change for field in about_choice], callbacks.notes, about_choice, watch.notes, **quick)
@@ -213,6 +271,8 @@ def wire(watch: Watch, callbacks: Callbacks, page: gr.Blocks, head: gr.HTML, def
     fields["policy"].change(
         lambda policy: gr.update(interactive=policy == "confidence"), fields["policy"], fields["confidence"], **quick
     )
+    watch.same_text.input(lambda on: SHARED_NOISE if on else REJECTION, watch.same_text, fields["rule"], **quick)
+    fields["rule"].change(lambda rule: rule == SHARED_NOISE, fields["rule"], watch.same_text, **quick)
     watch.preset.input(callbacks.choose_prompt, watch.preset, fields["prompt"], **quick)
 
     watch.link.click(None, [*settings, head], None, js=_script("link", defaults, "document.querySelector('#link')"))

@@ -53,8 +53,10 @@ class Library:
         return (self._folder / f"{id}.jsonl").read_text(encoding="utf-8")
 
 
-def read(text: str) -> trace.Trace:
+def read(text: object) -> trace.Trace:
     """A visitor's trace, read strictly. `TraceError` says what is wrong and where."""
+    if not isinstance(text, str):
+        raise TraceError("trace_alien")
     data = text.encode("utf-8", errors="replace")
     if len(data) > MOST_BYTES:
         raise TraceError("trace_bytes", limit=MOST_BYTES // 1_000_000)

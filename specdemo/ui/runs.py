@@ -1,37 +1,46 @@
-"""Live runs: a race on the device thread as text for one visitor.
+"""The live runs of all visitors: how one is asked for, stopped, and counted.
 
-Knows the device, the models and the settings of one run. Does not know components. Nothing is held across an
-update but the stream of the run; whoever walks away ends it.
+Knows visitors by a name. Does not know components, nor what a run does (`run.py`).
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
-from specdemo import lanes, trace
 from specdemo.config import RunConfig
-from specdemo.core.events import Event
 from specdemo.device import Device
+from specdemo.errors import CapacityError
+from specdemo.models.loader import Pair
 from specdemo.ui.models import Models
-from specdemo.ui.stream import pieces
-from specdemo.wire import Encoder, Label, header_line
+from specdemo.ui.run import Reads, Run, Stop
+from specdemo.ui.tables import Tables
+from specdemo.ui.waiting import Capacity, Line
+
+MOST_S = 120.0
+"""Seconds of computing that one run may use."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """The first item of a run: what the reader needs to write its events down."""
-
-    header: str
-    label: Label
+def everyone(visitor: str) -> bool:
+    """Nobody is known to be away."""
+    return True
 
 
 class Runs:
-    """The runs going on. Stop ends those of one visitor."""
+    """The runs going on. Stop ends those of one visitor. most_s: of computing, for one run."""
 
-    def __init__(self, device: Device, models: Models) -> None:
-        self._device, self._models = device, models
-        self._stops: dict[str, set[threading.Event]] = {}
+    def __init__(
+        self,
+        device: Device,
+        models: Models,
+        capacity: Capacity | None = None,
+        most_s: float = MOST_S,
+        reads: Reads = everyone,
+        tables: Tables | None = None,
+    ) -> None:
+        self.capacity = capacity or Capacity()
+        self._device, self._models, self._most_s, self._reads = device, models, most_s, reads
+        self._line, self._tables = Line(self.capacity), tables or Tables()
+        self._stops: dict[str, set[Stop]] = {}
         self._lock = threading.Lock()
 
     def stop(self, visitor: str) -> None:
@@ -40,41 +49,64 @@ class Runs:
             for stop in self._stops.get(visitor, ()):
                 stop.set()
 
+    def close(self) -> None:
+        """Ends all runs as a stop does and lets no more begin."""
+        self._line.close()
+        with self._lock:
+            for stops in self._stops.values():
+                for stop in stops:
+                    stop.set()
+
     @property
     def going(self) -> int:
         """Runs that have not ended."""
         with self._lock:
             return sum(map(len, self._stops.values()))
 
-    def live(self, config: RunConfig, visitor: str) -> Iterator[str]:
-        """The trace of a race against the baseline, piece by piece, as it happens."""
-        with (
-            self.stoppable(visitor) as stopped,
-            self._device.stream(lambda: self._job(config, stopped)) as stream,
-        ):
-            opened = next(stream)
-            yield from pieces([opened.header], stream, Encoder(opened.label).encode)
-
-    def _job(self, config: RunConfig, stopped: Callable[[], bool]) -> Iterator[_Opened | Event]:
-        """Runs on the device thread."""
-        with self._models.using(config.pair) as pair:
-            costs = lanes.costs_of(pair, config) if config.policy == "goodput" else None
-            yield _Opened(header_line(trace.header(config, lanes.models_of(pair, config))), pair.text.label)
-            configs = lanes.against_baseline(config) if config.drafter != "none" else {lanes.BASELINE: config}
-            yield from lanes.open_race(pair, configs, inspect=True, cancelled=stopped, costs=costs)
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Runs that take turns on the device, and runs that wait for that."""
+        return self._line.counts
 
     @contextmanager
-    def stoppable(self, visitor: str) -> Iterator[Callable[[], bool]]:
-        """Work that `stop` ends: within, a function that says whether it shall end."""
-        stop = threading.Event()
+    def asked(self, config: RunConfig, visitor: str) -> Iterator[Run]:
+        """A race against the baseline; within, first read its `waits`, then its `pieces`."""
+
+        def equip(pair: Pair) -> Pair:
+            return self._tables.lent(pair, visitor)
+
+        with (
+            self.stoppable(visitor) as stopped,
+            Run(config, stopped, self._device, self._models, self._line, self._most_s, equip) as run,
+        ):
+            yield run
+
+    def live(self, config: RunConfig, visitor: str) -> Iterator[str]:
+        """The trace of a race against the baseline, piece by piece, as it happens; "" now and then while it waits."""
+        with self.asked(config, visitor) as run:
+            for _ in run.waits():
+                yield ""
+            yield from run.pieces()
+
+    @contextmanager
+    def stoppable(self, visitor: str) -> Iterator[Stop]:
+        """Work that `stop` ends: within, what says whether it shall end.
+
+        `CapacityError` where the visitor has as much of it going as one may.
+        """
+        stop = Stop(visitor, self._reads)
         with self._lock:
-            self._stops.setdefault(visitor, set()).add(stop)
+            mine = self._stops.get(visitor, set())
+            if len(mine) >= self.capacity.per_visitor:
+                raise CapacityError("visitor_runs", count=len(mine))
+            self._stops[visitor] = mine | {stop}
         try:
-            yield stop.is_set
+            yield stop
         finally:
             stop.set()
             with self._lock:
-                mine = self._stops[visitor]
-                mine.discard(stop)
-                if not mine:
+                mine = self._stops[visitor] - {stop}
+                if mine:
+                    self._stops[visitor] = mine
+                else:
                     del self._stops[visitor]

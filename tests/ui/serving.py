@@ -32,10 +32,11 @@ class Server:
     process: subprocess.Popen[bytes]
 
 
-def start(*command: str, **environment: str) -> Server:
-    """Starts `python command PORT` and waits until it answers."""
+def start(*command: str, port: int = 0, **environment: str) -> Server:
+    """Starts `python command PORT` and waits until it answers. port: 0 takes a free one."""
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        free.bind(("127.0.0.1", port))
         port = free.getsockname()[1]
     environment = {**os.environ, **OWN, **environment}
     process = subprocess.Popen([sys.executable, *command, str(port)], env=environment)

@@ -123,3 +123,59 @@ def test_room_is_made_for_the_next_pair_but_never_of_one_in_use(device: Device) 
             return [pair.closed for pair in loads.pairs]
 
     assert device.call(use_two) == [True, False, False]
+
+
+def test_files_are_fetched_beside_the_device_which_goes_on(device: Device) -> None:
+    go_on, threads = threading.Event(), []
+
+    def fetch(spec: str, progress: Progress) -> None:
+        threads.append(threading.current_thread().name)
+        progress("download", 1, 2)
+        assert go_on.wait(10)
+
+    loads = Loads()
+    models = Models(device, loads, fetch=fetch)
+    models.want("a")
+    until(lambda: models.status("a").done == 1)
+    assert device.call(lambda: "free") == "free"
+    assert not models.ready("a", timeout_s=0.01)
+    go_on.set()
+    assert models.ready("a", timeout_s=10)
+    assert "specdemo-device" not in threads
+    assert loads.threads == {"specdemo-device"}
+
+
+@pytest.mark.parametrize("fails", ["fetch", "load"])
+def test_whoever_wants_to_run_a_pair_that_failed_hears_why_until_it_is_tried_again(
+    device: Device, fails: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loads, refused = Loads(), PairError("no_cache", name="x")
+    fetched: list[str] = []
+
+    def fetch(spec: str, progress: Progress) -> None:
+        fetched.append(spec)
+        if fails == "fetch" and len(fetched) == 1:
+            raise refused
+
+    loads.fails = refused if fails == "load" else None
+    models = Models(device, loads, fetch=fetch)
+    models.want("a")
+    until(lambda: models.status("a").state == "failed")
+    for _ in range(2):
+        with pytest.raises(PairError):
+            models.ready("a", timeout_s=1)
+    assert fetched == ["a"]
+    loads.fails = None
+    monkeypatch.setattr("specdemo.ui.models.AGAIN_S", 0.0)
+    assert models.ready("a", timeout_s=10)
+    assert models.ready("a")
+
+
+def test_room_is_made_after_a_run_found_no_memory(device: Device) -> None:
+    loads = Loads()
+    models = Models(device, loads, keep=3)
+    for spec in "abc":
+        assert models.ready(spec, timeout_s=10)
+    device.call(models.make_room)
+    assert [pair.closed for pair in loads.pairs] == [True, True, False]
+    assert [status.spec for status in models.statuses] == ["c"]

@@ -69,6 +69,7 @@ class ToyPair(ToyAccess):
     preset = Preset("toy", "toy", "toy")
     dtype, device, path, target_name, draft_name = "float32", "cpu", "plain", "toy", None
     target_bytes = draft_bytes = 0
+    token_bytes = 23_040
     end_tokens = (END,)
 
     def __init__(
@@ -79,6 +80,7 @@ class ToyPair(ToyAccess):
         super().__init__(self._target_table, _draft_table, VOCABULARY, limit)
         self.text = ToyText()
         self.closed = False
+        self.limit = limit
 
     def _target_table(self, context: Sequence[int]) -> Tensor:
         self.calls += 1
