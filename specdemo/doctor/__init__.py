@@ -1,0 +1,1 @@
+"""`python -m specdemo doctor`: whether this machine is ready for the page, and what to do where it is not."""
