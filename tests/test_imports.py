@@ -30,14 +30,21 @@ MAY_IMPORT = {
     "core": {"errors", "config"},
     "models": BASE | {"core", "machine"},
     "drafters": BASE | {"core"},
+    "web": {"errors", "paths"},
+    "site": BASE | {"web"},
+    "workshop": {"errors"},
 } | dict.fromkeys(ENGINE, BASE | {"core"} | ENGINE)
 """The lower parts. What is not here (command line, bench, page …) may import all of specdemo but the page."""
 
 LIBRARIES = {
     "core": {"torch"},
     "drafters": {"torch", "numpy", "safetensors"},
+    "web": set(),
+    "site": set(),
+    "workshop": {"starlette", "segno"},
 } | {below: {"torch", "psutil"} for below in BASE | ENGINE}
 PAGE = {"gradio", "plotly", "starlette", "fastapi"}
+SERVES = {"ui", "workshop"}
 
 FILE_LINES, FUNCTION_LINES, LOOP_LINES = 300, 60, 40
 
@@ -67,7 +74,7 @@ def offences(own: str, tree: ast.AST) -> Iterator[str]:
             lawful = free or other in {own, "", "__version__"} | MAY_IMPORT.get(own, set())
         else:
             lawful = top in sys.stdlib_module_names or (
-                top in LIBRARIES.get(own, {top}) and (top not in PAGE or own == "ui")
+                top in LIBRARIES.get(own, {top}) and (top not in PAGE or own in SERVES)
             )
         if not lawful:
             yield f"{name} in line {line}"
@@ -89,6 +96,8 @@ def test_imports_go_one_way(file: str) -> None:
         ("cli", "from specdemo.ui.app import build_app"),
         ("bench", "import gradio as gr"),
         ("config", "from specdemo.core import verify"),
+        ("workshop", "import gradio"),
+        ("workshop", "from specdemo import trace"),
     ],
 )
 def test_an_import_against_the_law_is_noticed(own: str, code: str) -> None:

@@ -4,8 +4,12 @@ Knows every part of the page. Decides nothing about any of them.
 """
 
 import os
+import signal
 import sys
-from dataclasses import dataclass, field
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 # Before gradio is imported: it would ask its maker's server for news.
@@ -13,28 +17,38 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 import gradio as gr
+from starlette.middleware import Middleware
 
+from specdemo.config import RunConfig
 from specdemo.device import Device
-from specdemo.models.loader import Pair, load_pair
-from specdemo.models.presets import PRESETS
+from specdemo.models.loader import Pair, fetch_pair, load_pair
+from specdemo.models.presets import suited
 from specdemo.prompts import hero
-from specdemo.ui import assets, bundle, callbacks, elements
+from specdemo.ui import assets, bundle, callbacks, elements, gate, health, logs
+from specdemo.ui.gate import Gate, Readers
+from specdemo.ui.hosting import Settings
 from specdemo.ui.labels import Labels
-from specdemo.ui.models import LoadPair, Models, Progress
+from specdemo.ui.measure import Measures
+from specdemo.ui.models import LoadPair, Models, Progress, nothing_to_fetch
+from specdemo.ui.precision import split
 from specdemo.ui.prove import Exact, Proofs
 from specdemo.ui.replays import Library
 from specdemo.ui.runs import Runs
 from specdemo.ui.settings import Limits
-from specdemo.ui.tabs import prove, theory, watch
+from specdemo.ui.tables import Tables
+from specdemo.ui.tabs import lessons, measure, prove, theory, train, watch
+from specdemo.ui.training import Training
+from specdemo.ui.waiting import Capacity
+from specdemo.ui.workshop import Classroom, Workshop
 
 THREADS = 128
-"""Visitors whose updates may be made at once; gradio's own limit of 40 is a queue for the others."""
+"""Visitors whose updates may be made at once, beside those who wait in line; gradio's own limit of 40 is a queue."""
 WAITING = 256
-"""Events that may wait for a thread before newcomers are turned away."""
-VISITORS = 500
-"""Tabs whose state is kept, 0.2 MB each; the one unused for longest makes room."""
+"""Events that may wait for a thread before newcomers are turned away, beside those who wait in line."""
 BODY_BYTES = 16_000_000
 """The largest request: two traces to race."""
+LAST_WORDS_S = 0.5
+"""Time for the last updates of runs to be sent before the server ends."""
 SWITCH_S = 0.0005
 """How long a busy thread keeps the interpreter: the device thread must not make streams wait for 5 ms each time."""
 
@@ -51,17 +65,6 @@ ICON = """<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """What whoever starts the page chooses. pairs: on offer, the first one is loaded at once."""
-
-    pairs: tuple[str, ...] = tuple(PRESETS)
-    dtype: str = "auto"
-    device: str = "auto"
-    max_new_tokens: int = 512
-    keep: int = 2
-
-
-@dataclass(frozen=True, slots=True)
 class Page:
     """The page with what works behind it."""
 
@@ -70,35 +73,107 @@ class Page:
     models: Models
     runs: Runs
     settings: Settings = field(default_factory=Settings)
+    readers: Readers = field(default_factory=Readers)
+    workshop: Workshop | None = None
+    tables: Tables = field(default_factory=Tables)
+
+    def close(self, patience_s: float) -> None:
+        """Lets runs end with all that they have, in front of whoever watches; then ends the server and the device."""
+        self.runs.close()
+        deadline = time.monotonic() + patience_s
+        while self.runs.going and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(LAST_WORDS_S)
+        if self.workshop:
+            self.workshop.hub.end()
+        self.demo.close(verbose=False)
+        self.device.shutdown(patience_s)
+        if self.workshop:
+            self.workshop.hub.close()
 
 
-def build_app(settings: Settings, load: LoadPair | None = None, library: Library | None = None) -> Page:
+def build_app(
+    settings: Settings,
+    load: LoadPair | None = None,
+    library: Library | None = None,
+    make_runs: Callable[..., Runs] = Runs,
+) -> Page:
     """Puts the page together and starts loading its first pair. load: in place of models. library: recorded runs."""
     device = Device()
-    models = Models(device, load or partial(_load, settings), settings.keep)
-    runs = Runs(device, models)
-    limits = Limits(settings.pairs, settings.max_new_tokens)
+    fetch = nothing_to_fetch if load else _fetch
+    models = Models(device, load or partial(_load, settings), settings.keep, fetch)
+    capacity = Capacity(settings.runs_at_once, settings.runs_per_visitor, settings.waiting, settings.memory_mb << 20)
+    readers, tables = Readers(), Tables()
+    runs = make_runs(device, models, capacity, settings.max_seconds, readers.reads, tables)
+    limits = Limits(
+        settings.pairs,
+        settings.max_new_tokens,
+        settings.prompt_characters,
+        start=_start(settings),
+        any_pair=settings.any_pair,
+    )
     prompt = hero().text
     functions = callbacks.Callbacks(models, runs, limits, prompt)
     labels = Labels()
     with gr.Blocks(title="specdemo", fill_width=True, analytics_enabled=False) as demo:
         top = elements.head()
-        tab = watch.build(labels, limits, library or Library())
+        shelf = library or Library()
+        guide = lessons.build(shelf)
+        tab = watch.build(labels, limits, shelf)
+        lessons.wire(guide, tab, limits)
+        measures = Measures(device, models, runs, limits, shelf)
+        measure.wire(measure.build(measures, limits), tab.fields["pair"], measures, runs)
         theory.build()
         proving = prove.build(Exact(device), limits, prompt)
         prove.wire(proving, tab.fields["pair"], Proofs(device, models, runs, limits), runs)
+        teaching = Training(device, models, runs, tables, limits)
+        train.wire(train.build(), tab.fields, demo, teaching, tables, runs)
         callbacks.wire(tab, functions, demo, top, watch.defaults(limits, prompt))
         top.language(
             labels.relabel, top, labels.components, queue=False, show_progress="hidden", api_visibility="private"
         )
         gr.api(functions.generate, api_name="generate")
-    demo.queue(api_open=False, default_concurrency_limit=None, max_size=WAITING)
+    demo.queue(api_open=False, default_concurrency_limit=None, max_size=WAITING + settings.waiting)
     models.want(limits.pairs[0])
-    return Page(demo, device, models, runs, settings)
+    room = _workshop(settings, runs, limits, shelf, readers)
+    return Page(demo, device, models, runs, settings, readers, room, tables)
+
+
+def _workshop(settings: Settings, runs: Runs, limits: Limits, shelf: Library, readers: Readers) -> Workshop | None:
+    if not settings.workshop:
+        return None
+    classroom = Classroom(runs, limits, shelf, readers)
+    return Workshop(classroom, settings.workshop_folder, settings.workshop_secret, settings.workshop_address)
+
+
+def _start(settings: Settings) -> RunConfig:
+    """What the page begins with, within what it allows."""
+    start = settings.start or suited(settings.pairs[0])
+    return replace(start, max_new_tokens=min(start.max_new_tokens, settings.max_new_tokens))
 
 
 def _load(settings: Settings, spec: str, progress: Progress) -> Pair:
-    return load_pair(spec, settings.dtype, settings.device, progress)
+    name, dtype = split(spec)
+    return load_pair(name, dtype or settings.dtype, settings.device, progress)
+
+
+def _fetch(spec: str, progress: Progress) -> None:
+    fetch_pair(split(spec)[0], progress)
+
+
+def serve(page: Page) -> None:
+    """Serves the page until the process is told to stop (SIGTERM, SIGINT), then ends it gracefully."""
+    stop_log = logs.configure(page.settings.log)
+    told = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: told.set())
+    host = page.settings.host or ("0.0.0.0" if page.workshop else None)
+    address = launch(page, host, page.settings.port, block=False)
+    print(f"specdemo: {page.workshop.invitation(address) if page.workshop else address}", flush=True)
+    while not told.wait(1.0):  # without a timeout some systems deliver no signal meanwhile
+        pass
+    page.close(page.settings.stop_seconds)
+    stop_log()
 
 
 def launch(page: Page, host: str | None = None, port: int | None = None, block: bool = True) -> str:
@@ -109,8 +184,8 @@ def launch(page: Page, host: str | None = None, port: int | None = None, block: 
         server_port=port,
         prevent_thread_lock=not block,
         quiet=not block,
-        max_threads=THREADS,
-        state_session_capacity=VISITORS,
+        max_threads=THREADS + page.settings.waiting,
+        state_session_capacity=page.settings.visitors,
         run_history=False,
         enable_monitoring=False,
         ssr_mode=False,
@@ -118,7 +193,15 @@ def launch(page: Page, host: str | None = None, port: int | None = None, block: 
         show_error=False,
         theme=theme(),
         head=head(),
-        app_kwargs={"routes": [assets.route()], "max_body_size": BODY_BYTES},
+        app_kwargs={
+            "routes": [
+                assets.route(),
+                health.route(page.device, page.models, page.runs),
+                *(page.workshop.routes if page.workshop else ()),
+            ],
+            "middleware": [Middleware(Gate, page.readers, gate.headers(page.settings.embed, os.environ))],
+            "max_body_size": BODY_BYTES,
+        },
     )
     return address
 
