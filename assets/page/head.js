@@ -12,7 +12,10 @@ const MOON = "M6.2 1.6a6.6 6.6 0 1 0 8.2 8.2A5.6 5.6 0 0 1 6.2 1.6z";
 export function showHead({ element, props, texts, languages, chosen }) {
   const root = element.querySelector(".sp-head");
   let lang = language(texts);
-  const draw = () => patch(root, view(lang, languages, texts[lang]));
+  const draw = () => {
+    patch(root, view(lang, languages, texts[lang]));
+    showChosen(root.querySelector(".sp-tabs"));
+  };
   const choose = (wanted) => {
     lang = wanted;
     props.value = wanted;
@@ -40,6 +43,15 @@ export function showHead({ element, props, texts, languages, chosen }) {
   watchTab(draw);
   watchLearning(draw);
   choose(lang);
+}
+
+// Where the bar is wider than the screen it scrolls by itself, and the tab on show stays in sight.
+function showChosen(bar) {
+  const chosen = bar?.querySelector("[aria-current]");
+  if (!chosen) return;
+  const [left, right] = [chosen.offsetLeft - bar.offsetLeft, chosen.offsetLeft - bar.offsetLeft + chosen.offsetWidth];
+  if (right > bar.scrollLeft + bar.clientWidth) bar.scrollLeft = right - bar.clientWidth;
+  else if (left < bar.scrollLeft) bar.scrollLeft = left;
 }
 
 // The lessons are opened and closed from several places.
