@@ -1,6 +1,6 @@
 """A run as one HTML file that works from disk, offline, for ever.
 
-Knows the page's script and styles. Does not know the page. Everything is in the file: one classic script and the
+Knows the player's script and the page's styles. Does not know the page. Everything is in the file: one classic script and the
 trace as data, which browsers allow on `file://`.
 """
 
@@ -21,7 +21,7 @@ def page(trace_text: str, language: str, title: str) -> str:
         title=html.escape(title),
         note=html.escape(text("export.note", language)),
         style=bundle.style().replace("</", "<\\/"),
-        script=bundle.inline(bundle.script()),
+        script=bundle.inline(bundle.player()),
         data=_data({"trace": trace_text, "options": options}),
     )
 
@@ -56,7 +56,7 @@ PAGE = """<!doctype html>
 const {{ trace, options }} = JSON.parse(document.getElementById("data").textContent);
 if (matchMedia("(prefers-color-scheme: dark)").matches) document.body.classList.add("dark");
 const strings = window.specdemo.texts;
-const player = window.specdemo.player(document.getElementById("player"), {{ ...options, strings }});
+const player = window.specdemo.mount(document.getElementById("player"), {{ ...options, strings }});
 player.feed(trace);
 for (const button of document.querySelectorAll("[data-lang]")) {{
   button.addEventListener("click", () => {{

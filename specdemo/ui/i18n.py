@@ -9,8 +9,9 @@ from specdemo.web import texts as web
 from specdemo.web.texts import LANGUAGES
 
 DEFAULT = "en"
-BROWSER = ("player.", "ui.page.", "ui.policy.", "ui.rule.", "ui.rule_about.", "ui.badge.", "ui.side.")
-"""Prefixes of the texts that the browser composes itself."""
+PLAYER = ("player.", "ui.rule.")
+BROWSER = (*PLAYER, "ui.page.", "ui.policy.", "ui.rule_about.", "ui.badge.", "ui.side.")
+"""Prefixes of the texts that the player says, and of all that the browser composes itself."""
 
 Texts = dict[str, str]
 """Language → text."""
@@ -46,3 +47,8 @@ def _say(error: UserError, language: str) -> str:
 def browser_texts() -> dict[str, Texts]:
     """Language → key → text, for all that the browser composes itself."""
     return web.texts(BROWSER)
+
+
+def player_texts() -> dict[str, Texts]:
+    """Language → key → text, for what the player says."""
+    return web.texts(PLAYER)

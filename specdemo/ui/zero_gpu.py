@@ -41,11 +41,11 @@ MARGIN_S = 1.0
 
 Make = Callable[[], Pair]
 """Makes a pair of models that are placed already. In the lent process only: it tries them."""
-OnGPU = Callable[[RunConfig], Generator["str | Refusal", None, None]]
+OnGPU = Callable[[RunConfig], Generator["str | Refused", None, None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class Refused:
     """A user's error on its way out of the lent process."""
 
     key: str
@@ -103,7 +103,7 @@ def on_gpu(makers: Mapping[str, Make], most_s: float) -> OnGPU:
     """The function that the lent process runs: settings → pieces of the trace, a refusal as the last one if need be."""
     pairs: dict[str, Pair] = {}  # a process that is lent again has them still
 
-    def run(config: RunConfig) -> Generator[str | Refusal, None, None]:
+    def run(config: RunConfig) -> Generator[str | Refused, None, None]:
         end = time.monotonic() + duration(config, most_s) - MARGIN_S
         torch.set_num_threads(1)  # of the page's threads none came along
         try:
@@ -111,10 +111,10 @@ def on_gpu(makers: Mapping[str, Make], most_s: float) -> OnGPU:
                 pairs[config.pair] = makers[config.pair]()
             yield from _pieces(pairs[config.pair], config, lambda: time.monotonic() > end)
         except UserError as error:
-            yield Refusal(error.key, error.params)
+            yield Refused(error.key, error.params)
             return
         if time.monotonic() > end:
-            yield Refusal("run_seconds", {"most": duration(config, most_s)})
+            yield Refused("run_seconds", {"most": duration(config, most_s)})
 
     return run
 
@@ -157,7 +157,7 @@ class ZeroRun:
         lent_run = self._run(self._config)
         try:
             for piece in lent_run:
-                if isinstance(piece, Refusal):
+                if isinstance(piece, Refused):
                     raise CapacityError(piece.key, **piece.params)
                 if self._stopped():
                     raise Cancelled

@@ -89,7 +89,7 @@ def test_a_run_in_the_lent_process_is_the_run_here(spaces, device):
 def test_what_goes_in_and_comes_out_can_be_pickled():
     config = replace(CONFIG, sampling=SamplingConfig(0.7, 20, 0.9), knobs=(("a", "b"),))
     assert pickle.loads(pickle.dumps(config)) == config
-    refusal = zero_gpu.Refusal("run_seconds", {"most": 5})
+    refusal = zero_gpu.Refused("run_seconds", {"most": 5})
     assert pickle.loads(pickle.dumps(refusal)) == refusal
     events = list(lanes.open_race(ToyPair(0.0), lanes.against_baseline(CONFIG), inspect=True))
     assert pickle.loads(pickle.dumps(events)) == events
