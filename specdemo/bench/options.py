@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pair", default=RunConfig().pair, help="preset, TARGET,DRAFT or TARGET (hub ids or folders)")
     parser.add_argument("--dtype", default="auto", help=", ".join(DTYPES))
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda")
-    parser.add_argument("--drafters", help="A,B; with knobs: A:name=value:… (prompt-lookup,layer-skip)")
+    parser.add_argument("--drafters", help="A,B; with settings: A:name=value:policy=goodput (prompt-lookup,layer-skip)")
     parser.add_argument("--gammas", help="tokens proposed in a round (1,3,5,7; --peers 5; --growth 1…16)")
     parser.add_argument("--temperatures", help="0 is greedy (0,1; --headline 0,0.7,1)")
     parser.add_argument("--max-new-tokens", default=96)

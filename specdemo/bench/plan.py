@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from specdemo import drafters
-from specdemo.config import RunConfig, SamplingConfig, whole
+from specdemo.config import POLICIES, RunConfig, SamplingConfig, one_of, whole
 from specdemo.errors import PromptError, SettingError
 from specdemo.lanes import BASELINE
 from specdemo.prompts import Prompt
@@ -27,19 +27,22 @@ class Choice:
 
     @classmethod
     def parse(cls, text: str) -> "Choice":
-        """`layer-skip` or `layer-skip:layers=12:mode=argmax`. Raises `SettingError` for what does not exist."""
+        """`layer-skip`, `layer-skip:layers=12:mode=argmax` or `hybrid:policy=goodput`. Raises `SettingError`."""
         name, *settings = text.split(":")
         known = {knob.name: knob for knob in drafters.entry(name).knobs}
-        pairs = []
+        pairs, policy = [], RunConfig().policy
         for setting in settings:
             key, equals, value = setting.partition("=")
             if not equals:
                 raise SettingError("knob_syntax", value=setting)
+            if key == "policy":
+                policy = one_of(key, value, POLICIES)
+                continue
             if key not in known:
                 raise SettingError("unknown_knob", drafter=name, name=key, known=", ".join(known) or "none")
             known[key].parse(value)
             pairs.append((key, value))
-        return cls(name, tuple(pairs))
+        return cls(name, tuple(pairs), policy)
 
     @property
     def label(self) -> str:

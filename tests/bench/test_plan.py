@@ -33,6 +33,7 @@ def test_knobs_are_read_checked_and_named() -> None:
     assert choice == Choice("layer-skip", (("layers", "12"), ("mode", "argmax")))
     assert choice.label == "layer-skip(layers=12, mode=argmax)"
     assert Choice.parse("ngram").label == "ngram"
+    assert Choice.parse("hybrid:policy=goodput").label == "hybrid, goodput"
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,7 @@ def test_knobs_are_read_checked_and_named() -> None:
         ("layer-skip:depth=12", "unknown_knob"),
         ("layer-skip:layers=many", "not_a_number"),
         ("layer-skip:layers=0", "out_of_range"),
+        ("hybrid:policy=bold", "not_a_choice"),
     ],
 )
 def test_what_does_not_exist_is_refused(text: str, key: str) -> None:
