@@ -1,7 +1,7 @@
 """A run as one HTML file that works from disk, offline, for ever.
 
-Knows the player's script and the page's styles. Does not know the page. Everything is in the file: one classic script and the
-trace as data, which browsers allow on `file://`.
+Knows the player's script and the page's styles. Does not know the page. Everything is in the file: one classic
+script and the trace as data, which browsers allow on `file://`.
 """
 
 import html
