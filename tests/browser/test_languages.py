@@ -16,7 +16,8 @@ NAMES = {
     "toy", "amd", "epyc", "intel", "xeon", "processor",
     "transformers", "vllm", "sglang", "llama", "cpp",
     # words of the field that Chinese texts keep
-    "token", "tokens", "top", "logit", "logits", "kv", "nf", "int", "float", "bfloat", "txt", "witten", "bell", "cpu", "cuda", "ms",
+    "token", "tokens", "top", "logit", "logits", "kv", "nf", "int", "float", "bfloat", "cpu", "cuda", "ms",
+    "txt", "witten", "bell",
     # functions in formulas, total variation
     "min", "max", "argmax", "tv",
     # keys of the keyboard

@@ -2,8 +2,11 @@
 
 import json
 import re
+import threading
 import time
 from collections.abc import Callable
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
@@ -25,7 +28,7 @@ RUN_MS = 180_000
 
 @pytest.fixture(scope="module")
 def server(serve: Callable[..., Server], library: Path) -> Server:
-    return serve(TOY, "0.004", TOY_TRACES=str(library))
+    return serve(TOY, "0.004", TOY_TRACES=str(library), SPECDEMO_EMBED="http://127.0.0.1:*")
 
 
 def probe(server: Server) -> dict[str, int]:
@@ -230,15 +233,17 @@ def test_any_run_can_be_presented(server: Server, visits: Visits) -> None:
 
 
 def test_a_page_in_a_frame_copies_its_own_address(server: Server, visits: Visits, tmp_path: Path) -> None:
-    outer = tmp_path / "outer.html"
-    outer.write_text(f'<iframe src="{server.url}/?gamma=6" width="1200" height="800" allow="clipboard-write"></iframe>')
-    context = visits.browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    page = context.new_page()
-    page.goto(outer.as_uri())
-    frame = page.frame_locator("iframe")
-    frame.locator("#link").click()
-    expect(frame.locator("#link.sp-done")).to_be_visible()
-    assert page.frames[1].evaluate("location.href") == f"{server.url}/?gamma=6&lang=en"
+    outer = f'<iframe src="{server.url}/?gamma=6" width="1200" height="800" allow="clipboard-write"></iframe>'
+    (tmp_path / "outer.html").write_text(outer, encoding="utf-8")
+    page = visits.browser.new_context(permissions=["clipboard-read", "clipboard-write"]).new_page()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(tmp_path))) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        page.goto(f"http://127.0.0.1:{site.server_port}/outer.html")
+        frame = page.frame_locator("iframe")
+        frame.locator("#link").click()
+        expect(frame.locator("#link.sp-done")).to_be_visible()
+        assert page.frames[1].evaluate("location.href") == f"{server.url}/?gamma=6&lang=en"
+        site.shutdown()
 
 
 def test_an_export_works_from_disk(server: Server, visits: Visits, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from coroutines import complete
 
 from specdemo.ui.gate import SHUT, Gate, Readers, headers
 
@@ -42,7 +43,7 @@ def ask(asked: dict[str, Any], kind: str = "text/html") -> tuple[Messages, Inner
     async def receive() -> Any:
         return {"type": "http.request", "body": b""}
 
-    asyncio.run(gate(asked, receive, send))
+    complete(gate(asked, receive, send))
     assert not any(map(readers.reads, ("v1", "event-9")))
     return sent, inner
 
@@ -112,5 +113,5 @@ def test_whoever_takes_nothing_is_let_go() -> None:
         taken.append(message)
 
     with pytest.raises(TimeoutError):
-        asyncio.run(gate(scope("/gradio_api/queue/data", "session_hash=v1"), None, send))
+        complete(gate(scope("/gradio_api/queue/data", "session_hash=v1"), None, send))
     assert not readers.reads("v1")

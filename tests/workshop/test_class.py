@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 from class_of import LEAD, SECRET, Canned, Heard, Served, app, listen, serve
+from coroutines import complete
 
 from specdemo.workshop.hub import Hub
 
@@ -66,7 +67,7 @@ def in_class(url: str, code: str, what: Callable[[list[Attendee], httpx.AsyncCli
             await what(attendees, presenter)
             await asyncio.gather(*(attendee.leave() for attendee in attendees))
 
-    asyncio.run(whole())
+    complete(whole())
 
 
 def test_forty_attendees_and_a_presenter(served: Served, capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,7 +178,7 @@ def test_a_page_that_never_reads_holds_nobody_up(served: Served) -> None:
                 assert time.monotonic() < deadline, "who has left is still counted"
                 await asyncio.sleep(0.05)
 
-    asyncio.run(what())
+    complete(what())
 
 
 def test_the_stream_passes_proxies_and_stays_awake(served: Served) -> None:
@@ -223,4 +224,4 @@ def test_every_stream_ends_with_the_server_and_with_its_workshop(file: Path, end
             assert "event: state" in answer.text
         hub.close()
 
-    asyncio.run(what())
+    complete(what())

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 from class_of import LEAD, SECRET, Canned, app
+from coroutines import complete
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.applications import Starlette
@@ -57,7 +58,7 @@ def meet(file: Path, what: Callable[[Class], Awaitable[None]]) -> None:
         finally:
             room.hub.close()
 
-    asyncio.run(whole())
+    complete(whole())
 
 
 @pytest.fixture
