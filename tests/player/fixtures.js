@@ -222,3 +222,17 @@ function metrics(rounds, tokens) {
     first_token_s: 0.05,
   };
 }
+
+/** All text in descriptions. */
+export function words(description, between = "") {
+  if (Array.isArray(description)) return description.map((one) => words(one, between)).join(between);
+  if (description === null || typeof description !== "object") return String(description ?? "");
+  return words(description.children, between);
+}
+
+/** All descriptions with a tag, at any depth. */
+export function all(description, tag) {
+  if (Array.isArray(description)) return description.flatMap((one) => all(one, tag));
+  if (description === null || typeof description !== "object") return [];
+  return [...(description.tag === tag ? [description] : []), ...all(description.children, tag)];
+}

@@ -14,27 +14,13 @@ import { laws, stepOf } from "../../assets/page/theory-laws.js";
 import { alphaNeeded, curve, lawsOf, MOST, PAIRS, shares, sloped, summary, textOf, withChance } from "../../assets/page/theory-numbers.js";
 import { PUBLISHED, published } from "../../assets/page/theory-published.js";
 import { flat, speedup } from "../../assets/player/theory.js";
-import { asset, strings } from "./fixtures.js";
+import { all, asset, strings, words } from "./fixtures.js";
 
 const goldens = JSON.parse(asset("theory-goldens.json"));
 const close = (a, b, within = 1e-9) => assert.ok(Math.abs(a - b) < within, `${a} ≠ ${b}`);
 const sum = (list) => list.reduce((total, value) => total + value, 0);
 const languages = Object.keys(strings);
 const sayings = (part) => languages.map((language) => teller(strings, part, language));
-
-/** All text in descriptions. */
-function words(description) {
-  if (Array.isArray(description)) return description.map(words).join("");
-  if (description === null || typeof description !== "object") return String(description ?? "");
-  return words(description.children);
-}
-
-/** All descriptions with a tag, at any depth. */
-function all(description, tag) {
-  if (Array.isArray(description)) return description.flatMap((one) => all(one, tag));
-  if (description === null || typeof description !== "object") return [];
-  return [...(description.tag === tag ? [description] : []), ...all(description.children, tag)];
-}
 
 test("the address names the tab, the first one by its absence", () => {
   assert.equal(asked({ tab: "theory" }), "theory");

@@ -14,7 +14,7 @@ import { candidates, predictions, suited } from "../../assets/page/measure-theor
 import { views } from "../../assets/page/measure-views.js";
 import { teller } from "../../assets/page/tell.js";
 import { flat, speedup } from "../../assets/player/theory.js";
-import { asset, strings } from "./fixtures.js";
+import { all, asset, strings, words as textOf } from "./fixtures.js";
 
 const states = JSON.parse(readFileSync(new URL("measures.json", import.meta.url), "utf8"));
 const goldens = JSON.parse(asset("theory-goldens.json"));
@@ -24,17 +24,7 @@ const languages = Object.keys(strings);
 const namesIn = (language) => ({ say: teller(strings, "measure", language), drafter: (id) => strings[language][`player.drafter.${id}`], policy: (id) => strings[language][`ui.policy.${id}`] });
 const tabIn = (language, more = {}) => ({ names: namesIn(language), say: namesIn(language).say, widths: { main: 560, side: 400 }, own: [], recorded: [], chosen: {}, ...more });
 
-function words(description) {
-  if (Array.isArray(description)) return description.map(words).join(" ");
-  if (description === null || typeof description !== "object") return String(description ?? "");
-  return words(description.children);
-}
-
-function all(description, tag) {
-  if (Array.isArray(description)) return description.flatMap((one) => all(one, tag));
-  if (description === null || typeof description !== "object") return [];
-  return [...(description.tag === tag ? [description] : []), ...all(description.children, tag)];
-}
+const words = (description) => textOf(description, " ");
 
 const sound = (drawn) => {
   assert.doesNotMatch(words(drawn), /measure\.|\{\w+\}|NaN|undefined|null/);
