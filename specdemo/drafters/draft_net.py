@@ -13,6 +13,7 @@ from torch.nn import functional
 from specdemo.core.ids import to_device
 from specdemo.core.protocols import Tables
 from specdemo.drafters.draft_file import FEATURE_HEAD, Weights
+from specdemo.drafters.model import Support
 
 Linear = Callable[[Tensor], Tensor]
 BLOCK = 512
@@ -26,9 +27,8 @@ class DraftNet:
         self.shape = weights.shape
         self._dtype, self._device = tables.embedding.dtype, tables.embedding.device
         self._embedding = tables.embedding
-        self._vocabulary = weights.vocabulary
-        self._ids = weights.ids.to(self._device)
-        self._head = tables.linear(tables.head[self._ids])
+        self.support = Support(weights.ids.to(self._device), weights.vocabulary)
+        self._head = tables.linear(tables.head[self.support.ids])
 
         def tensor(*names: str) -> Tensor:
             return torch.cat([weights.tensors[name] for name in names]).to(self._device, self._dtype)
@@ -79,11 +79,8 @@ class DraftNet:
         return self._scaled(x, self._norm)
 
     def logits(self, features: Tensor) -> Tensor:
-        """Float32 `[n, V]` from features `[n, H]`; −∞ at ids that the draft never says."""
-        said = self._head(features).float()
-        full = torch.full((len(said), self._vocabulary), float("-inf"), device=self._device)
-        full[:, self._ids] = said
-        return full
+        """`[n, R]` from features `[n, H]`: a column for each id that it can say."""
+        return self._head(features)
 
     def _attention(
         self, layer: "_Layer", x: Tensor, cosine: Tensor, sine: Tensor, kept: Tensor, mask: Tensor | None

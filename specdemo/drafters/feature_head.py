@@ -14,7 +14,7 @@ from specdemo.core.protocols import Pass
 from specdemo.core.verify import Verdict
 from specdemo.drafters.draft_file import FEATURE_HEAD, Weights
 from specdemo.drafters.draft_net import DraftNet
-from specdemo.drafters.model import SessionDrafter
+from specdemo.drafters.model import SessionDrafter, Support
 from specdemo.drafters.registry import Setup
 from specdemo.drafters.trained import find
 from specdemo.errors import PairError
@@ -51,6 +51,11 @@ class FeatureSession:
         self._known = 0
         self._guess: Tensor | None = None
 
+    @property
+    def support(self) -> Support:
+        """The ids it has logits for."""
+        return self._net.support
+
     def __len__(self) -> int:
         return len(self._net)
 
@@ -63,7 +68,7 @@ class FeatureSession:
 
     @torch.inference_mode()
     def extend(self, tokens: Sequence[int], keep: int) -> Pass:
-        """Logits `[keep, V]`. Only the last of the new tokens may lack a state, and only the one at the head's end."""
+        """Logits `[keep, R]`. Only the last of the new tokens may lack a state, and only the one at the head's end."""
         new = ids.tensor(tokens, len(self))
         if len(new) < max(keep, 1):
             raise ValueError("too few tokens are new")
@@ -104,11 +109,12 @@ class FeatureHead(SessionDrafter):
     def __init__(self, session: FeatureSession, setup: Setup) -> None:
         super().__init__(
             session,
-            setup.shaping.laws,
+            session.support.shaped(setup.shaping),
             "feature head",
             argmax=setup.knobs.get("mode") == "argmax",
             min_confidence=setup.min_confidence,
             end_tokens=setup.shaping.end_tokens,
+            support=session.support,
         )
 
     def prefill(self, tokens: Sequence[int], hidden: Tensor | None = None) -> None:

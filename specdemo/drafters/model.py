@@ -4,13 +4,14 @@ Knows a session, a law and a coin. Does not know what kind of model answers, nor
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from specdemo.core.ids import Ids
 from specdemo.core.protocols import Session
-from specdemo.core.sampling import Coin
+from specdemo.core.sampling import Coin, Shaping
 from specdemo.core.verify import Draft, Verdict
 from specdemo.drafters.registry import Setup
 
@@ -25,15 +26,33 @@ def make(setup: Setup) -> "SessionDrafter":
     return over(setup.access.draft(), setup, "draft model")
 
 
-def over(session: Session, setup: Setup, source: str) -> "SessionDrafter":
+@dataclass(frozen=True, slots=True)
+class Support:
+    """The ids `[R]`, rising, that a draft can say of V. Its laws are over these alone until they leave it."""
+
+    ids: Tensor
+    vocabulary: int
+
+    def shaped(self, shaping: Shaping) -> Law:
+        """The run's law over logits `[1, R]`."""
+        columns = [column for column, token in enumerate(self.ids.tolist()) if token in shaping.end_tokens]
+        return replace(shaping, end_tokens=tuple(columns)).laws
+
+    def spread(self, laws: Tensor) -> Tensor:
+        """Laws `[n, R]` as laws `[n, V]`: zero at every other id."""
+        return laws.new_zeros(len(laws), self.vocabulary).scatter_(1, self.ids.expand(len(laws), -1), laws)
+
+
+def over(session: Session, setup: Setup, source: str, support: Support | None = None) -> "SessionDrafter":
     """A drafter over a session that is shaped as the target is; the knob `mode` says how it picks."""
     return SessionDrafter(
         session,
-        setup.shaping.laws,
+        setup.shaping.laws if support is None else support.shaped(setup.shaping),
         source,
         argmax=setup.knobs.get("mode") == "argmax",
         min_confidence=setup.min_confidence,
         end_tokens=setup.shaping.end_tokens,
+        support=support,
     )
 
 
@@ -44,6 +63,7 @@ class SessionDrafter:
     min_confidence: stop where the session's first choice has less than this share at temperature 1, unfiltered
     (q itself is one-hot at temperature 0 and would always be sure).
     end_tokens: nothing is drafted behind one of these.
+    support: the ids that the columns of the session's logits stand for; None where column i is id i.
     """
 
     def __init__(
@@ -55,6 +75,7 @@ class SessionDrafter:
         argmax: bool = False,
         min_confidence: float = 0.0,
         end_tokens: Sequence[int] = (),
+        support: Support | None = None,
     ) -> None:
         self._session = session
         self._law = law
@@ -62,6 +83,7 @@ class SessionDrafter:
         self._argmax = argmax
         self._min_confidence = min_confidence
         self._end_tokens = frozenset(end_tokens)
+        self._support = support
 
     def prefill(self, tokens: Sequence[int], hidden: Tensor | None = None) -> None:
         if len(tokens) <= self._session.limit:
@@ -85,12 +107,14 @@ class SessionDrafter:
                 break
             q = self._law(logits, len(tokens) + len(laws))
             x = q[0].argmax(-1, keepdim=True) if self._argmax else coin.pick(q[0])
+            x = x if self._support is None else self._support.ids[x]
             guesses = torch.cat([guesses, x]) if laws else x
             laws.append(q)
             if self._ends(x) or not self._goes_on(logits):
                 break
         # The rows that were drawn from are the rows handed on: same numbers, same float32.
         rows = torch.cat(laws) if laws and not self._argmax else None
+        rows = rows if rows is None or self._support is None else self._support.spread(rows)
         return Draft(Ids((), guesses), rows, source=self._source, steps=steps)
 
     def _ends(self, x: Tensor) -> bool:
@@ -115,6 +139,6 @@ class SessionDrafter:
 
 
 def confidence(logits: Tensor) -> float:
-    """The largest probability of softmax(logits), logits `[1, V]`."""
+    """The largest probability of softmax(logits), logits `[1, V]`, or `[1, R]` of the ids that have any."""
     row = logits[0].float()
     return float((row.max() - row.logsumexp(-1)).exp())

@@ -25,7 +25,8 @@ def make(setup: Setup) -> SessionDrafter:
     path = find(setup.access, TINY_MODEL, str(setup.knobs["file"]))
     tables = setup.access.tables()
     weights = Weights.load(path, TINY_MODEL, setup.access.vocabulary, tables.embedding.shape[1])
-    return over(TinySession(DraftNet(weights, tables)), setup, "tiny model")
+    net = DraftNet(weights, tables)
+    return over(TinySession(net), setup, "tiny model", net.support)
 
 
 class TinySession:
@@ -41,7 +42,7 @@ class TinySession:
 
     @torch.inference_mode()
     def extend(self, tokens: Sequence[int], keep: int) -> Pass:
-        """Logits `[keep, V]`, −∞ at ids that the draft never says."""
+        """Logits `[keep, R]` of the ids that the net can say."""
         new = ids.tensor(tokens, len(self))
         if len(new) < keep:
             raise ValueError("too few tokens are new")

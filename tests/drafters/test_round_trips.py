@@ -22,7 +22,7 @@ from specdemo.core.sampling import Shaping
 from specdemo.drafters.draft_file import FEATURE_HEAD, TINY_MODEL
 from specdemo.drafters.draft_net import DraftNet
 from specdemo.drafters.feature_head import FeatureHead, FeatureSession
-from specdemo.drafters.model import SessionDrafter
+from specdemo.drafters.model import SessionDrafter, over
 from specdemo.drafters.prompt_lookup import PromptLookup
 from specdemo.drafters.registry import Setup
 from specdemo.drafters.tiny_model import TinySession
@@ -87,12 +87,12 @@ def test_so_does_a_draft_that_takes_its_first_choice(shaping: Shaping, rule: str
 def test_so_do_the_trained_drafts(shaping: Shaping, kind: str) -> None:
     rows = TARGET.get_input_embeddings().weight.detach()
     weights = random_weights(kind, ROWS, replace(SHAPE, width=rows.shape[1]))
+    setup = Setup(ToyAccess(fixed(rows[0]), fixed(rows[0]), ROWS), shaping, {})
     net = DraftNet(weights, Tables(rows, rows, lambda weight: lambda x: functional.linear(x, weight)))
     if kind == TINY_MODEL:
-        drafter: Drafter = SessionDrafter(TinySession(net), shaping.laws, "tiny model")
+        drafter: Drafter = over(TinySession(net), setup, "tiny model", net.support)
     else:
-        access = ToyAccess(fixed(rows[0]), fixed(rows[0]), ROWS)
-        drafter = FeatureHead(FeatureSession(net), Setup(access, shaping, {}))
+        drafter = FeatureHead(FeatureSession(net), setup)
     found = transfers_of_rounds(drafter, run(shaping, 4))
     assert max(guesses for guesses, _ in found) == 4
     assert {count for _, count in found} == {1}
