@@ -112,7 +112,7 @@ class Tables:
     """What a net trained for the target borrows from it.
 
     embedding: input rows `[≥ V, H]`. head: output rows `[≥ V, H]`. linear: a weight `[out, in]` as the fastest
-    x `[n, in]` → `[n, out]` of this machine.
+    x `[n, in]` → `[n, out]` of this machine, which may keep the weight in fewer bits.
     """
 
     embedding: Tensor

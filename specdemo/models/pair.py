@@ -15,7 +15,7 @@ from specdemo.errors import PairError
 from specdemo.machine import peak_memory
 from specdemo.models.decoder import Decoder
 from specdemo.models.hf_session import HFSession, cache_bytes, can_roll_back, context_limit, head_rows
-from specdemo.models.packed import linear
+from specdemo.models.packed import light
 from specdemo.models.presets import Preset
 from specdemo.models.quantise import Quantised, quantise, tensor_bytes
 from specdemo.models.text import Text, special_ids
@@ -130,7 +130,7 @@ class Pair:
 
     def tables(self) -> Tables:
         embedding, head = self._model.get_input_embeddings(), self._model.get_output_embeddings()
-        return Tables(embedding.weight.detach(), head.weight.detach(), linear)
+        return Tables(embedding.weight.detach(), head.weight.detach(), light)
 
     def quantised_report(self, scheme: str) -> QuantisedReport:
         """What the copy is; makes it if need be."""

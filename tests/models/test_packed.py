@@ -8,7 +8,7 @@ from transformers.pytorch_utils import Conv1D
 
 from specdemo.models import packed
 from specdemo.models.hf_session import HFSession
-from specdemo.models.packed import Packed, PackedLinear, can_pack, linear, with_packed_layers
+from specdemo.models.packed import Packed, PackedLinear, Rounded, can_pack, can_round, light, linear, with_packed_layers
 
 PROMPT = [(7 * i + 3) % 250 for i in range(12)]
 needs_packing = pytest.mark.skipif(not can_pack(torch.float32), reason="torch has no such operators here")
@@ -32,6 +32,28 @@ def test_a_packed_matrix_says_what_a_plain_one_says(dtype: torch.dtype, rows: in
     assert isinstance(layer, Packed)
     torch.testing.assert_close(layer(x), functional.linear(x, weight, bias))
     torch.testing.assert_close(layer(x[None])[0], layer(x))
+
+
+@pytest.mark.skipif(not can_round(), reason="torch has no such operator here")
+@pytest.mark.parametrize("rows", [1, 2, 4, 7, 100])
+@pytest.mark.parametrize("size", [(160, 64), (17, 1152), (8192, 576)])
+def test_a_matrix_in_bytes_says_nearly_the_same(rows: int, size: tuple[int, int]) -> None:
+    """Every row by its own scale: none is lost beside a large one."""
+    coin = torch.Generator().manual_seed(rows)
+    x = torch.randn(rows, size[1], generator=coin).to(torch.bfloat16)
+    weight = (torch.randn(size, generator=coin) * torch.logspace(-3, 3, size[0])[:, None]).to(torch.bfloat16)
+    layer = light(weight)
+    assert isinstance(layer, Rounded)
+    apart = layer(x).float() - x.float() @ weight.float().T
+    assert bool(
+        (apart.abs() < 0.06 * x.float().norm(dim=1)[:, None] * weight.float().norm(dim=1) * size[1] ** -0.5).all()
+    )
+
+
+@pytest.mark.parametrize("weight", [torch.ones(8, 40, dtype=torch.bfloat16), torch.ones(8, 64)], ids=["odd", "float32"])
+def test_other_matrices_are_not_kept_in_bytes(weight: torch.Tensor) -> None:
+    """With 40 columns torch's kernel reads beyond the end; as float32 it takes ten times as long."""
+    assert not isinstance(light(weight), Rounded)
 
 
 @needs_packing
