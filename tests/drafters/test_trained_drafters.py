@@ -188,6 +188,20 @@ def test_the_law_is_over_the_whole_vocabulary(bench: Bench, id: str) -> None:
     assert bool((laws[:, 1:] > 0).all())
 
 
+@pytest.mark.parametrize("id", ["tiny-model", "feature-head"])
+def test_an_end_token_that_must_wait_has_no_mass_until_then(bench: Bench, id: str) -> None:
+    """The id itself, not the column that it has among the ids that the draft can say."""
+    end, free = 5, bench.ready(id, {}, Shaping(WARM), PROMPT).propose(PROMPT, 3, SeededCoin(0)).laws
+    shaping = Shaping(WARM, end_tokens=(end,), first_end=len(PROMPT) + 2)
+    laws = bench.ready(id, {}, shaping, PROMPT).propose(PROMPT, 3, SeededCoin(0)).laws
+    assert laws is not None
+    assert free is not None
+    assert laws[:, end].tolist()[:2] == [0, 0]
+    assert laws[2, end] > 0
+    others = [token for token in range(bench.access.vocabulary) if token != end]
+    assert torch.allclose(laws[0, others], free[0, others] / (1 - free[0, end]), atol=1e-6)
+
+
 def test_a_target_without_states_is_refused() -> None:
     setup = Setup(toy(), Shaping(GREEDY), {})
     made = random_weights(FEATURE_HEAD, 24)
