@@ -112,15 +112,15 @@ def verify(draft: Draft, p: Tensor, coin: Coin) -> Verdict:
 
 def residual(p: Tensor, q: Tensor) -> Tensor:
     """norm(max(0, p − q)) `[V]`: the law of the token that replaces a rejected one."""
-    return _norm((p - q).clamp_(min=0.0), p)
+    rest = _rest(p, q)
+    return rest.div_(rest.sum())
 
 
-def _norm(rest: Tensor, p: Tensor) -> Tensor:
-    """rest `[V]` as a law, or p where nothing is left: without asking the device which."""
+def _rest(p: Tensor, q: Tensor) -> Tensor:
+    """max(0, p − q) `[V]`, or p where nothing is left: without asking the device which."""
+    rest = (p - q).clamp_(min=0.0)
     # p = q up to rounding: nothing can be rejected in exact arithmetic, and p is the law to keep.
-    total = rest.sum()
-    nothing = (total == 0.0).to(rest.dtype)
-    return rest.add_(p * nothing).div_(total + nothing)
+    return rest.addcmul_(p, (rest.sum() == 0.0).to(p.dtype))
 
 
 class Sight:
@@ -156,10 +156,9 @@ def _end(draft: Draft, p: Tensor, ratios: Tensor, coin: SeededCoin) -> tuple[Ten
     u = ids.to_device(torch.tensor(coin.coming(gamma + 1), dtype=torch.float64), p.device)
     kept = (u[:gamma] < ratios).cumprod(0).sum(0, keepdim=True)
     p_row = row(p, kept)
-    rest = (p_row - draft.law(kept.clamp(max=gamma - 1), p_row)).clamp_(min=0.0)
-    # Behind all guesses there is nothing to take away from p, and no residual.
-    law = _norm(rest.mul_((kept < gamma).to(rest.dtype)), p_row)
-    return kept, located(law, row(u, (kept + 1).clamp(max=gamma)))
+    # Behind all guesses nothing is taken away from p.
+    q_row = draft.law(kept.clamp(max=gamma - 1), p_row) * (kept < gamma)
+    return kept, located(_rest(p_row, q_row), row(u, (kept + 1).clamp(max=gamma)))
 
 
 def row(rows: Tensor, i: int | Tensor) -> Tensor:
