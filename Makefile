@@ -12,7 +12,7 @@ CPU_INDEX = https://download.pytorch.org/whl/cpu
 demo: $(VENV)/.run ## the page on the embedded default model
 	$(BIN)/python app.py
 
-test: $(VENV)/.dev ## all tests
+test: $(VENV)/.dev ## the tests (`make proof` has the long ones)
 	$(BIN)/python -m pytest
 
 check: $(VENV)/.dev ## what CI and reviewers ask: style, types, import law, tests

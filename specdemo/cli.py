@@ -25,7 +25,7 @@ from specdemo.core.result import Results
 from specdemo.device import Device
 from specdemo.errors import Cancelled, SettingError, UserError
 from specdemo.models.loader import Pair, load_pair
-from specdemo.models.presets import suited
+from specdemo.models.presets import PAIR_HELP, suited
 from specdemo.outcome import Outcome, judge
 from specdemo.report import report
 
@@ -110,9 +110,9 @@ def parser() -> argparse.ArgumentParser:
 
 def add_model_options(command: argparse.ArgumentParser) -> None:
     """Which models, in what precision, where."""
-    command.add_argument("--pair", default=RunConfig().pair, help="preset, TARGET,DRAFT or TARGET (hub ids or folders)")
+    command.add_argument("--pair", default=RunConfig().pair, help=PAIR_HELP)
     command.add_argument("--dtype", default="auto", help=", ".join(DTYPES))
-    command.add_argument("--device", default="auto", help="auto, cpu, cuda")
+    command.add_argument("--device", default="auto", help="auto, cpu, cuda, mps")
 
 
 def _add_run_options(command: argparse.ArgumentParser) -> None:

@@ -6,21 +6,21 @@ from pathlib import Path
 from specdemo import prompts
 from specdemo.bench.plan import Choice, Plan, choose
 from specdemo.config import DTYPES, MAX_GAMMA, MAX_TEMPERATURE, RunConfig, real, whole
-from specdemo.models.presets import suited
+from specdemo.models.presets import PAIR_HELP, suited
 
 Args = argparse.Namespace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `bench`."""
-    parser.add_argument("--pair", default=RunConfig().pair, help="preset, TARGET,DRAFT or TARGET (hub ids or folders)")
+    parser.add_argument("--pair", default=RunConfig().pair, help=PAIR_HELP)
     parser.add_argument("--dtype", default="auto", help=", ".join(DTYPES))
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, mps")
     parser.add_argument("--drafters", help="A,B; with settings: A:name=value:policy=goodput (prompt-lookup,layer-skip)")
     parser.add_argument("--gammas", help="tokens proposed in a round (1,3,5,7; --peers 5; --growth 1…16)")
     parser.add_argument("--temperatures", help="0 is greedy (0,1; --headline 0,0.7,1)")
     parser.add_argument("--max-new-tokens", default=96)
-    parser.add_argument("--prompts", type=Path, metavar="FILE", help="your own: .txt, .csv or .json (default: our set)")
+    parser.add_argument("--prompts", type=Path, metavar="FILE", help="your own: .txt, .csv, .json, .jsonl")
     parser.add_argument("--groups", default="", help=f"only these, of our set: {', '.join(prompts.GROUPS)}")
     parser.add_argument("--limit", help="at most so many prompts of each group")
     parser.add_argument("--repeat", help="times that every prompt is run (1; with --peers 3)")

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stage", default="all", help=f"{', '.join(STAGES)}; each goes on from what is there")
     parser.add_argument("--draft", default="both", help=", ".join(DRAFTS))
     parser.add_argument("--tokens", default=400_000, help="ids of answers that the target writes")
-    parser.add_argument("--steps", default=2_000, help="training steps of about 1,700 ids")
+    parser.add_argument("--steps", default=2_000, help="training steps of about 1,500 ids")
     parser.add_argument("--unroll", default=2, help="draft steps that training unrolls (feature head)")
     parser.add_argument("--seed", default=0)
     parser.add_argument("--folder", type=Path, help="text and checkpoints (default: in the user's cache)")
@@ -108,6 +108,8 @@ def train(pair: Pair, kind: str, folder: Path, plan: Plan, path: Path) -> None:
     head = model.get_output_embeddings().weight.detach()[: pair.vocabulary].float()
     ids = kept_ids(folder, pair)
     training = Training(net, embedding, head[ids], plan, folder)
+    if training.at.step:
+        say(f"{kind}: goes on from step {training.at.step} of {folder}; another --folder begins anew")
     judged: list[Judgement] = []
 
     def judge_now() -> None:

@@ -73,6 +73,9 @@ def resolve(spec: str) -> Preset:
     return Preset(spec, label, sources[0], sources[1] if len(sources) == 2 else None)
 
 
+PAIR_HELP = f"a preset ({', '.join(PRESETS)}), TARGET,DRAFT or a single TARGET, each a hub id or a folder"
+
+
 def suited(spec: str) -> RunConfig:
     """The settings that a pair is met with first: its own, else its draft model, else what every pair has."""
     preset, plain = resolve(spec), RunConfig()
