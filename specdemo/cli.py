@@ -6,6 +6,7 @@ usage or setting, 130 interrupted.
 """
 
 import argparse
+import io
 import json
 import sys
 import threading
@@ -34,6 +35,7 @@ Args = argparse.Namespace
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code."""
+    speak_utf8()
     args = parser().parse_args(argv)
     try:
         return int(args.run(args))
@@ -46,6 +48,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()  # the reader has gone; nothing is left to say
         return 1
+
+
+def speak_utf8() -> None:
+    """τ, α and 中文 go into any file or pipe, on Windows too, where the code page of the country has none of them."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")
 
 
 def complain(sentence: str, code: int) -> int:

@@ -44,7 +44,11 @@ def whole(name: str, value: object, low: int, high: int) -> int:
     number = real(name, value, low, high)
     if number != int(number):
         raise SettingError("not_whole", name=name, value=value)
-    return int(number)
+    # A float holds whole numbers up to 2⁵³ only: the next one must not be taken for it.
+    exact = int(str(value)) if str(value).strip().lstrip("+-").isdecimal() else int(number)
+    if not low <= exact <= high:
+        raise SettingError("out_of_range", name=name, value=value, low=low, high=high)
+    return exact
 
 
 def real(name: str, value: object, low: float, high: float) -> float:
@@ -164,7 +168,7 @@ class RunConfig:
                 pairs.append((name, _as_text(getattr(self.sampling, name))))
         pairs += [("stop", text) for text in self.stop]
         pairs += [(f"knob.{name}", value) for name, value in self.knobs]
-        return urlencode(pairs)
+        return urlencode(pairs, errors="replace")
 
     @classmethod
     def from_query(cls, query: str) -> Self:

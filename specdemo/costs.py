@@ -34,7 +34,7 @@ class Costs:
     @property
     def c(self) -> float:
         """One draft step / one target pass over one token."""
-        return self.t_draft / self.t(1)
+        return self.t_draft / self.t(1) if self.t(1) else 0.0
 
     def t(self, n: int) -> float:
         """Seconds of a target pass over n tokens, linear between and beyond the measured widths."""
@@ -43,11 +43,13 @@ class Costs:
         if len(points) == 1 or points[right][0] == n:
             return points[right][1]
         (n0, t0), (n1, t1) = points[max(right - 1, 0)], points[max(right, 1)]
-        return t0 + (t1 - t0) * (n - n0) / (n1 - n0)
+        # A wide pass that seemed quicker than a narrow one was luck: nothing gets cheaper with n for ever.
+        slope = (t1 - t0) / (n1 - n0)
+        return t0 + slope * (n - n0) if n <= n1 else t1 + max(slope, 0.0) * (n - n1)
 
     def v(self, n: int) -> float:
         """A target pass over n tokens / over one."""
-        return self.t(n) / self.t(1)
+        return self.t(n) / self.t(1) if self.t(1) else 1.0
 
 
 def measure_costs(
@@ -106,13 +108,14 @@ def visits(
 def _draft_steps(target: Session, drafter: Drafter, tokens: list[int], clock: Callable[[], float]) -> list[float]:
     """Seconds per draft step of one proposal, in a list that is empty if nothing was drafted.
 
-    A round like any other in which nothing was accepted: `tokens` grows by one.
+    A round like any other in which nothing was accepted: `tokens` grows by one, by an id that is new to them. An old
+    one would make the text repeat itself, and whoever copies where it can would be timed at copying.
     """
     start = clock()
     draft = drafter.propose(tokens, DRAFTED, SeededCoin(0))
     spent = clock() - start
     hidden = target.extend([*tokens, *draft.tokens], keep=0).hidden
-    tokens.append(tokens[0])
+    tokens.append(next(id for id in range(len(tokens) + 1) if id not in tokens))
     target.rollback(len(tokens) - 1)
     drafter.observe(tokens, Verdict(0, tokens[-1], Fate.RESAMPLED, ()), hidden)
     return [spent / draft.steps] if draft.steps else []

@@ -37,6 +37,7 @@ def open_lane(
     costs: Costs | None = None,
 ) -> Iterator[Event]:
     """The events of one lane. `drafter="none"` is the baseline. `costs` is needed by the policy "goodput" only."""
+    require_confidence(config)
     prompt, rule = pair.text.encode(config.prompt, config.raw), rules.entry(config.rule)
     shaping = Shaping(config.sampling, pair.end_tokens, len(prompt) + config.min_new_tokens)
     run = Run(
@@ -64,6 +65,13 @@ def open_lane(
     confidence = config.confidence if config.policy == "confidence" else 0.0
     drafter = drafters.build(config.drafter, pair, shaping, dict(config.knobs), confidence, config.seed)
     yield from speculative(_target(pair, config), rule.wrap(drafter), run)
+
+
+def require_confidence(config: RunConfig) -> None:
+    """`SettingError` if the policy stops where the draft is unsure, and this draft cannot say how sure it is."""
+    if config.policy == "confidence" and config.drafter != "none" and not drafters.entry(config.drafter).confident:
+        able = ", ".join(entry.id for entry in drafters.entries() if entry.confident)
+        raise SettingError("no_confidence", drafter=config.drafter, able=able)
 
 
 def open_race(

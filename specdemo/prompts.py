@@ -57,8 +57,9 @@ def _with_role(role: str) -> Prompt:
 def read_prompts(path: Path) -> tuple[Prompt, ...]:
     """The user's own prompts from a UTF-8 file, named by their number. Raises `PromptError` with the way to mend it.
 
-    .txt: one prompt a line, blank lines skipped, `\\n` is a backslash and an n. .csv: the column "prompt", else the
-    first; with a header also "group". .json: a list of strings or of objects with "prompt" (or "text") and "group".
+    .txt: one prompt a line, blank lines skipped, `\\n` is a backslash and an n. .csv: the column "prompt" or "text",
+    else the first; with a header also "group". .json: a list of strings or of objects with "prompt" (or "text") and
+    "group".
     .jsonl: one such string or object a line.
     """
     _reader(path.name)
@@ -102,9 +103,10 @@ def _from_csv(text: str, file: str) -> Found:
     except csv.Error as error:
         raise PromptError("prompts_csv", file=file, line=reader.line_num, reason=error) from error
     header = [name.strip().lower() for name in rows[0]] if rows else []
-    if "prompt" not in header:
+    named = next((name for name in ("prompt", "text") if name in header), None)
+    if named is None:
         return [(row[0], "") for row in rows]
-    prompt, group = header.index("prompt"), header.index("group") if "group" in header else len(header)
+    prompt, group = header.index(named), header.index("group") if "group" in header else len(header)
     return [(_cell(row, prompt), _cell(row, group).strip()) for row in rows[1:]]
 
 

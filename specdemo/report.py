@@ -22,9 +22,12 @@ def report(results: Results, outcome: Outcome | None = None) -> dict[str, Any]:
 
 
 def lane_report(lane: LaneResult) -> dict[str, Any]:
-    """The JSON of one lane. `proposed` counts a round's whole draft, `drafted` what stands before the run's end."""
-    assert lane.finished is not None
+    """The JSON of one lane. `proposed` counts a round's whole draft, `drafted` what stands before the run's end.
+
+    Of a recording that breaks off it says what there is, with no reason for the finish.
+    """
     assert lane.started is not None
+    end, metrics = lane.finished, lane.metrics
     rounds = [
         {
             "proposed": proposed,
@@ -32,16 +35,16 @@ def lane_report(lane: LaneResult) -> dict[str, Any]:
             "accepted": r.fates.count(Fate.ACCEPTED),
             "emitted": r.emitted,
         }
-        for r, proposed in zip(lane.rounds, lane.proposed, strict=True)
+        for r, proposed in zip(lane.rounds, lane.proposed, strict=end is not None)
     ]
     return {
-        "tokens": list(lane.finished.tokens),
-        "text": lane.finished.text,
-        "finish_reason": lane.finished.finish_reason,
-        "finish_detail": lane.finished.detail,
+        "tokens": list(end.tokens) if end else lane.said,
+        "text": end.text if end else lane.text,
+        "finish_reason": end.finish_reason if end else None,
+        "finish_detail": end.detail if end else "",
         "prompt_tokens": len(lane.started.prompt),
         "drafter": lane.started.drafter,
         "rule": lane.started.rule,
         "rounds": rounds,
-        "metrics": asdict(lane.finished.metrics),
+        "metrics": asdict(metrics) if metrics else None,
     }

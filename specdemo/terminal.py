@@ -4,6 +4,7 @@ Knows events and results. Does not know models or settings. Colour is never the 
 struck through, resampled underlined, bonus bold. Without colour only the final text is written.
 """
 
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
 from rich.console import Console
@@ -100,7 +101,7 @@ class TokenView:
         for piece, fate in zip(judged.pieces, judged.emitted_fates, strict=True):
             if fate not in (Fate.ACCEPTED, Fate.PLAIN, Fate.BONUS):
                 self._ghosts(line, judged)
-            line.append(piece, STYLES[fate])
+            line.append(harmless(piece), STYLES[fate])
         return line
 
     def _ghosts(self, line: Styled, judged: Judged) -> None:
@@ -108,7 +109,12 @@ class TokenView:
             return
         for token, fate in zip(self._drafted, judged.fates, strict=False):
             if fate is not Fate.ACCEPTED:
-                line.append(visible(self._label(token)), STYLES[fate])
+                line.append(harmless(visible(self._label(token))), STYLES[fate])
+
+
+def harmless(piece: str) -> str:
+    """A piece of text without the characters that tell a terminal what to do; lines and tabs stay."""
+    return "".join(c for c in piece if c in "\n\t" or unicodedata.category(c) != "Cc")
 
 
 def legend() -> Styled:
@@ -174,7 +180,8 @@ def outcome_lines(outcome: Outcome, results: Results) -> Iterator[str]:
         f"c = {number(c.c)}: one draft step in target steps. v({c.width or '–'}) = {number(c.v)}: checking so many "
         f"positions in target steps. The whole run adds up to ×{number(c.adds_up_to)}."
     )
-    drafting = next((lane.metrics for lane in results.lanes.values() if lane.metrics and lane.metrics.proposals), None)
+    lanes = [lane for lane in results.lanes.values() if lane.started and lane.started.drafter != "none"]
+    drafting = next((lane.metrics for lane in lanes if lane.metrics), None)
     if drafting:
         yield from advice(c, drafting)[:2]
     for name, lane in results.lanes.items():

@@ -1,12 +1,17 @@
 """The command line on a tiny model in a folder: what goes to stdout, what to stderr, and the exit codes."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tiny_models import save, tiny
 
 from specdemo.cli import main
+from specdemo.paths import ASSETS
+from specdemo.terminal import harmless
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +122,29 @@ def test_a_race_records_and_replays_without_a_model(folder, tmp_path, capsys):
     assert folder not in path.read_text(encoding="utf-8")
 
 
+def test_a_recording_that_breaks_off_is_replayed_as_far_as_it_goes(tmp_path, capsys):
+    whole = (ASSETS / "traces" / "hero.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    path = tmp_path / "part.jsonl"
+    for lines in range(3, 16):
+        path.write_text("".join(whole[:lines]), encoding="utf-8")
+        code, out, _ = run(capsys, "replay", str(path), "--json")
+        assert code == 0, lines
+        lane = json.loads(out).get("lanes", {"speculative": json.loads(out)})["speculative"]
+        assert lane["finish_reason"] is None
+        assert len(lane["tokens"]) >= sum(r["emitted"] for r in lane["rounds"])
+
+
+def test_greek_letters_go_into_a_pipe_of_any_code_page():
+    """As on Windows, where text to a file is in the country's code page unless one says otherwise."""
+    command = [sys.executable, "-m", "specdemo", "replay", str(ASSETS / "traces" / "foil.jsonl")]
+    done = subprocess.run(command, capture_output=True, check=True, env=os.environ | {"PYTHONIOENCODING": "cp1252"})
+    assert "τ" in done.stdout.decode("utf-8")
+
+
+def test_a_terminal_takes_no_orders_from_a_text():
+    assert harmless("a\x1b]0;title\x07b\n\tc\x9bd é中") == "a]0;titleb\n\tcd é中"
+
+
 def test_text_mode_shows_the_whole_text_and_a_legend(folder, capsys):
     args = ("--pair", folder, "--prompt", "[bold]the cat[/bold]", "--max-new-tokens", "10", "--drafter", "oracle")
     code, out, _ = run(capsys, "generate", *args)
@@ -129,6 +157,8 @@ def test_text_mode_shows_the_whole_text_and_a_legend(folder, capsys):
     ("args", "code", "names"),
     [
         (("--gamma", "3.5"), 2, "gamma"),
+        (("--seed", "9007199254740993"), 2, "seed"),
+        (("--policy", "confidence", "--drafter", "prompt-lookup"), 2, "how sure"),
         (("--gamma", "99"), 2, "gamma"),
         (("--temperature", "-1"), 2, "temperature"),
         (("--temperature", "nan"), 2, "temperature"),

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from specdemo.core.policy import Goodput
 from specdemo.core.protocols import Pass
 from specdemo.core.sampling import Coin
 from specdemo.core.verify import Draft, Verdict
@@ -24,6 +25,18 @@ def test_ratios_are_to_one_pass_over_one_token() -> None:
     assert COSTS.c == pytest.approx(0.25)
     assert COSTS.v(6) == pytest.approx(2.0)
     assert Costs(((1, 4.0),), 0.0).v(9) == 1.0
+
+
+def test_what_got_quicker_by_luck_does_not_get_quicker_for_ever() -> None:
+    lucky = Costs(((1, 10.0), (12, 20.0), (16, 10.0)), 1.0)
+    assert lucky.t(14) == pytest.approx(15.0)
+    assert lucky.t(40) == pytest.approx(10.0)
+    assert 0 <= Goodput(32, lucky.c, lucky.v).gamma() <= 32
+
+
+def test_a_clock_that_stands_still_makes_ratios_of_nothing() -> None:
+    still = Costs(((1, 0.0), (4, 0.0)), 0.0)
+    assert (still.c, still.v(4)) == (0.0, 1.0)
 
 
 class Slow(ToySession):

@@ -54,6 +54,11 @@ def test_csv_takes_the_column_prompt_and_its_group(tmp_path: Path) -> None:
     assert [(prompt.text, prompt.group) for prompt in found] == [('write "a", then\nb', "code"), ("plain", "own")]
 
 
+def test_csv_may_call_the_column_text_as_json_may(tmp_path: Path) -> None:
+    found = read_prompts(file(tmp_path, "p.csv", "text,group\none,code\n"))
+    assert [(prompt.text, prompt.group) for prompt in found] == [("one", "code")]
+
+
 def test_csv_without_that_column_takes_the_first_of_every_row(tmp_path: Path) -> None:
     found = read_prompts(file(tmp_path, "p.CSV", "one,1\r\ntwo,2\r\n"))
     assert [prompt.text for prompt in found] == ["one", "two"]

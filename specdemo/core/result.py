@@ -6,7 +6,7 @@ Knows events and metrics. Does not know where the events came from: live, replay
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from specdemo.core.events import Drafted, Event, Inspected, Position, RoundFinished, RunFinished, RunStarted
+from specdemo.core.events import Drafted, Event, Inspected, Judged, Position, RoundFinished, RunFinished, RunStarted
 from specdemo.core.metrics import Comparison, Metrics, Round, compare
 
 
@@ -14,7 +14,7 @@ from specdemo.core.metrics import Comparison, Metrics, Round, compare
 class LaneResult:
     """What one lane did. `proposed[i]` ids were drafted in round i; `rounds[i]` counts those before the run's end.
 
-    asked[i]: γ of round i, that many ids at most.
+    asked[i]: γ of round i, that many ids at most. said, text: the emitted ids and their text so far.
     """
 
     started: RunStarted | None = None
@@ -22,6 +22,8 @@ class LaneResult:
     rounds: list[Round] = field(default_factory=list)
     proposed: list[int] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)
+    said: list[int] = field(default_factory=list)
+    text: str = ""
     inspected: dict[int, tuple[Position, ...]] = field(default_factory=dict)
     metrics: Metrics | None = None
 
@@ -48,6 +50,9 @@ class LaneResult:
             case Drafted():
                 self.proposed.append(len(event.tokens))
                 self.asked.append(event.gamma)
+            case Judged():
+                self.said += event.emitted
+                self.text += "".join(event.pieces)
             case Inspected():
                 self.inspected[event.round] = event.positions
             case RoundFinished():

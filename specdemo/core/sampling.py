@@ -7,7 +7,7 @@ models, drafts or verification. Letters: V is the vocabulary, n a number of posi
 import random
 from collections import deque
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -31,6 +31,15 @@ class Coin(Protocol):
 
     def pick(self, law: Tensor) -> Tensor:
         """The same draw, `[1]`, left on the law's device: nobody waits for it."""
+        ...
+
+
+@runtime_checkable
+class PerId(Coin, Protocol):
+    """A coin with a number for each id of the vocabulary: it must see laws over all of them."""
+
+    def noise(self, vocabulary: int) -> Tensor:
+        """The numbers `[V]` that decide its next draw."""
         ...
 
 

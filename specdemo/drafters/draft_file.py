@@ -4,6 +4,7 @@ Knows names, shapes and the checks that keep a wrong file from being run. Does n
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -33,6 +34,14 @@ class Shape:
     layers: int
     eps: float
     theta: float
+
+    @property
+    def sound(self) -> bool:
+        """True if a layer can have these sizes."""
+        sizes = (self.width, self.heads, self.kv_heads, self.dim, self.inner, self.layers)
+        whole = all(type(size) is int and size > 0 for size in sizes)
+        real = all(type(number) in (int, float) and 0 < number < math.inf for number in (self.eps, self.theta))
+        return whole and real and self.heads % self.kv_heads == 0 and self.dim % 2 == 0
 
     def tensors(self, kind: str) -> dict[str, tuple[int, ...]]:
         """Every tensor of a draft of this kind but its ids, with its shape."""
@@ -84,8 +93,8 @@ class Weights:
         if header.get("kind") != kind:
             raise PairError("draft_kind", path=path, found=header.get("kind"), wanted=kind)
         shape = _shape(header, path)
-        if (int(header["vocabulary"]), shape.width) != (vocabulary, width):
-            made = f"{header['vocabulary']} × {shape.width}"
+        if (header.get("vocabulary"), shape.width) != (str(vocabulary), width):
+            made = f"{header.get('vocabulary')} × {shape.width}"
             raise PairError("draft_other_target", path=path, made=made, target=f"{vocabulary} × {width}")
         _check_names(stored, shape.tensors(kind), path)
         tensors = {name: _value(stored, name, size, path) for name, size in shape.tensors(kind).items()}
@@ -109,9 +118,12 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
 
 def _shape(header: Mapping[str, str], path: Path) -> Shape:
     try:
-        return Shape(**json.loads(header["shape"]))
+        shape = Shape(**json.loads(header["shape"]))
+        if not shape.sound:
+            raise ValueError(shape)
     except (KeyError, TypeError, ValueError):
-        raise _broken(path, "it does not say its shape") from None
+        raise _broken(path, "it does not say its shape, or one that cannot be") from None
+    return shape
 
 
 def _check_names(stored: Mapping[str, Tensor], wanted: Mapping[str, tuple[int, ...]], path: Path) -> None:
@@ -137,7 +149,10 @@ def _value(stored: Mapping[str, Tensor], name: str, size: tuple[int, ...], path:
         if tuple(scale.shape) != size[:1]:
             raise _broken(path, f"{name}.scale is {tuple(scale.shape)}, not {size[:1]}")
         value = value * scale[:, None]
-    # A matrix of one number, or numbers that are none, is what a file looks like that was never trained.
-    if not bool(value.isfinite().all()) or (len(size) == 2 and bool((value == value.flatten()[0]).all())):
+    # A matrix of one number, or numbers that are none, is what a file looks like that was never trained. A norm may be
+    # of ones, but not of zeros.
+    first = value.flatten()[0]
+    constant = bool((value == first).all()) and (len(size) == 2 or first == 0)
+    if constant or not bool(value.isfinite().all()):
         raise _broken(path, f"{name} was never trained: it is constant or no number")
     return value

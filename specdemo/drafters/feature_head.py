@@ -124,7 +124,9 @@ class FeatureHead(SessionDrafter):
             self._session.extend(tokens, keep=0)
 
     def observe(self, tokens: Sequence[int], verdict: Verdict, hidden: Tensor | None = None) -> None:
-        self._learn(None if hidden is None else hidden[: verdict.accepted + 1])
+        # Where a rule leaves the last token out, the kept guess before it is read again, and its state comes then.
+        known = verdict.accepted + (verdict.token is not None)
+        self._learn(None if hidden is None else hidden[:known])
 
     def _learn(self, states: Tensor | None) -> None:
         if states is None:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from specdemo.core.ids import Ids
 from specdemo.core.protocols import Session
-from specdemo.core.sampling import Coin, Shaping
+from specdemo.core.sampling import Coin, PerId, Shaping
 from specdemo.core.verify import Draft, Verdict
 from specdemo.drafters.registry import Setup
 
@@ -106,8 +106,7 @@ class SessionDrafter:
             if self._min_confidence > 0.0 and confidence(logits) < self._min_confidence:
                 break
             q = self._law(logits, len(tokens) + len(laws))
-            x = q[0].argmax(-1, keepdim=True) if self._argmax else coin.pick(q[0])
-            x = x if self._support is None else self._support.ids[x]
+            x = self._picked(q, coin)
             guesses = torch.cat([guesses, x]) if laws else x
             laws.append(q)
             if self._ends(x) or not self._goes_on(logits):
@@ -116,6 +115,13 @@ class SessionDrafter:
         rows = torch.cat(laws) if laws and not self._argmax else None
         rows = rows if rows is None or self._support is None else self._support.spread(rows)
         return Draft(Ids((), guesses), rows, source=self._source, steps=steps)
+
+    def _picked(self, q: Tensor, coin: Coin) -> Tensor:
+        """A guess `[1]` from its law q `[1, V]`, or `[1, R]` over the support."""
+        if self._support is not None and isinstance(coin, PerId) and not self._argmax:
+            return coin.pick(self._support.spread(q)[0])
+        x = q[0].argmax(-1, keepdim=True) if self._argmax else coin.pick(q[0])
+        return x if self._support is None else self._support.ids[x]
 
     def _ends(self, x: Tensor) -> bool:
         """Whether x `[1]` is seen to end the text.

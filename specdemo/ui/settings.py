@@ -67,7 +67,9 @@ def _own(values: Mapping[str, object]) -> dict[str, object]:
     """The arguments of `RunConfig` among the values."""
     own = {name: values[name] for name in FIELDS if name in values and name not in SAMPLING}
     knobs = values.get("knobs") or {}
-    own["knobs"] = tuple((str(name), str(value)) for name, value in dict(knobs).items())
+    if not isinstance(knobs, Mapping):
+        raise SettingError("knobs_no_object", value=knobs)
+    own["knobs"] = tuple((str(name), str(value)) for name, value in knobs.items())
     return own
 
 

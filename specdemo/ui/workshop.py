@@ -158,7 +158,7 @@ class Workshop:
         if public and not is_page(public):
             raise SettingError("workshop_address", value=public)
         self.hub = Hub((Path(folder) if folder else cache_dir() / "workshop") / FILE, secret)
-        self._public, self._given = public, secret is not None
+        self._public, self._given = public, bool(secret)
         self.routes: list[BaseRoute] = Routes(self.hub, classroom, public).all()
 
     def invitation(self, address: str) -> str:

@@ -1,6 +1,8 @@
 """D01, D03: a file of a trained draft is loaded whole or refused with the name of what is wrong."""
 
+import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,10 @@ def broken_number(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return tensors | {"norm": tensors["norm"] * float("nan")}
 
 
+def no_norm(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return tensors | {"norm": torch.zeros_like(tensors["norm"])}
+
+
 def unsorted(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return tensors | {"ids": tensors["ids"].flip(0)}
 
@@ -84,6 +90,7 @@ def beyond(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         (own_output_layer, "lm_head"),
         (swapped, "layers.0.up is"),
         (broken_number, "norm"),
+        (no_norm, "norm"),
         (unsorted, "ids"),
         (beyond, "ids"),
     ],
@@ -111,7 +118,19 @@ def test_a_draft_of_another_target_is_refused(tmp_path: Path, vocabulary: int, w
     assert f"{V} × {SHAPE.width}" in str(refused.value)
 
 
-@pytest.mark.parametrize("header", [{"format": "other"}, {"shape": "[]"}, {"shape": "{"}])
+def shape(**changed: object) -> dict[str, str]:
+    return {"shape": json.dumps(asdict(SHAPE) | changed)}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"format": "other"}, {"shape": "[]"}, {"shape": "{"}, {"vocabulary": "many"}, {"vocabulary": ""},
+        shape(heads=None), shape(heads=3), shape(dim=4.0), shape(dim=3), shape(layers=0), shape(width=True),
+        shape(eps=float("nan")), shape(eps="small"), shape(theta=0), shape(theta=-1.0), shape(theta=float("inf")),
+    ],
+    ids=str,
+)  # fmt: skip
 def test_a_strange_header_is_refused(tmp_path: Path, header: dict[str, str]) -> None:
     with pytest.raises(PairError):
         load(changed(random_file(TINY_MODEL, V, tmp_path), lambda tensors: tensors, header))

@@ -1,6 +1,8 @@
 """Drafters over trained nets: their own caches, the target's states, and the rule of the hybrid."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,12 @@ from toy_drafts import SHAPE, random_weights
 from toy_lanes import GREEDY, WARM, Bench, Knobs, finished, lane, metrics, toy
 
 from specdemo.config import SamplingConfig
-from specdemo.core.protocols import Tables
+from specdemo.core import rules
+from specdemo.core.protocols import Pass, Tables
+from specdemo.core.rules.shared_noise import NoiseCoin, exponential_noise
 from specdemo.core.sampling import Coin, SeededCoin, Shaping
 from specdemo.core.verify import Draft, Fate, Verdict
+from specdemo.costs import measure_costs
 from specdemo.distill.nets import FeatureHead as TrainedHead
 from specdemo.distill.nets import TinyModel, causal, weights
 from specdemo.drafters.draft_file import FEATURE_HEAD, Weights
@@ -44,29 +49,64 @@ def bench(tmp_path: Path) -> Bench:
 @pytest.mark.parametrize("sampling", [GREEDY, WARM], ids=["greedy", "warm"])
 def test_history_leaves_nothing_behind(bench: Bench, id: str, knobs: Knobs, sampling: SamplingConfig) -> None:
     """In every round of a run with many rejections the proposal is a fresh drafter's: tokens, and laws to 1e-5."""
-    shaping, played = Shaping(sampling), bench.drafter(id, knobs, Shaping(sampling))
-
-    class Compared:
-        def __init__(self) -> None:
-            self.rounds = 0
-
-        def __getattr__(self, name: str) -> object:
-            return getattr(played, name)
-
-        def propose(self, tokens: Sequence[int], gamma: int, coin: Coin) -> Draft:
-            found = played.propose(tokens, gamma, SeededCoin(len(tokens)))
-            fresh = bench.ready(id, knobs, shaping, tokens).propose(tokens, gamma, SeededCoin(len(tokens)))
-            assert found.tokens == fresh.tokens
-            if found.laws is not None and fresh.laws is not None:
-                assert torch.allclose(found.laws, fresh.laws, atol=1e-5)
-            self.rounds += 1
-            return found
-
-    compared = Compared()
-    run = lane(shaping, PROMPT, 40, SeededCoin(0), gamma=3)
-    events = list(speculative(bench.access.target(), compared, run))  # type: ignore[arg-type]
+    compared = Compared(bench, id, knobs, Shaping(sampling))
+    run = lane(Shaping(sampling), PROMPT, 40, SeededCoin(0), gamma=3)
+    events = list(speculative(bench.access.target(), compared, run))
     assert metrics(events).rejected > 10
     assert compared.rounds > 10
+
+
+@pytest.mark.parametrize("rule", rules.entries(), ids=lambda rule: rule.id)
+@pytest.mark.parametrize(("id", "knobs"), TRAINED, ids=[id for id, _ in TRAINED])
+def test_nor_does_any_rule(bench: Bench, id: str, knobs: Knobs, rule: rules.Entry) -> None:
+    """Also one that leaves out the token behind a whole draft, so that the last guess is fed again."""
+    compared = Compared(bench, id, knobs, Shaping(WARM))
+    run = replace(lane(Shaping(WARM), PROMPT, 40, rule.coin(0), gamma=3), rule=rule.judge)
+    list(speculative(bench.access.target(), compared, run))
+    assert compared.rounds > 10
+
+
+class Compared:
+    """A drafter each of whose proposals must be that of a fresh one."""
+
+    def __init__(self, bench: Bench, id: str, knobs: Knobs, shaping: Shaping) -> None:
+        self._drafter = bench.drafter(id, knobs, shaping)
+        self._fresh = partial(bench.ready, id, knobs, shaping)
+        self.prefill, self.observe, self.close = self._drafter.prefill, self._drafter.observe, self._drafter.close
+        self.rounds = 0
+
+    def propose(self, tokens: Sequence[int], gamma: int, coin: Coin) -> Draft:
+        found, fresh = (
+            one.propose(tokens, gamma, SeededCoin(len(tokens))) for one in (self._drafter, self._fresh(tokens))
+        )
+        assert found.tokens == fresh.tokens
+        if found.laws is not None and fresh.laws is not None:
+            assert torch.allclose(found.laws, fresh.laws, atol=1e-5)
+        self.rounds += 1
+        return found
+
+
+@pytest.mark.parametrize("id", ["tiny-model", "feature-head"])
+def test_a_shared_number_belongs_to_an_id(bench: Bench, id: str) -> None:
+    """Not to a column among the ids that the draft can say: the target draws with the same numbers over all."""
+    draft = bench.ready(id, {}, Shaping(WARM), PROMPT).propose(PROMPT, 4, NoiseCoin(seed=7))
+    assert draft.laws is not None
+    noise = [exponential_noise(7, position, bench.access.vocabulary) for position in range(4)]
+    assert draft.tokens == tuple(int((e / q.double()).argmin()) for e, q in zip(noise, draft.laws, strict=True))
+
+
+def test_the_cost_of_a_step_of_the_hybrid_is_the_head_s(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy costs nothing; timed at that, goodput would think that guesses are free."""
+    now, read = [0.0], FeatureSession.extend
+
+    def slow(self: FeatureSession, tokens: Sequence[int], keep: int) -> Pass:
+        now[0] += 1.0
+        return read(self, tokens, keep)
+
+    monkeypatch.setattr(FeatureSession, "extend", slow)
+    for knobs in ({}, {"sure": 0}):
+        drafter = bench.drafter("hybrid", knobs, Shaping(GREEDY))
+        assert measure_costs(bench.access.target(), drafter, PROMPT, lambda: now[0], widths=(1, 2)).t_draft == 1.0
 
 
 # --- the running net is the trained net (D02) -----------------------------------------------------------------------

@@ -132,6 +132,9 @@ def test_the_invitation_shows_a_secret_only_if_it_was_made_here(classroom: Class
     said = given.invitation("http://0.0.0.0:7860/")
     assert "from-the-environment" not in said
     assert f"attendees: https://class.example/demo/w/{given.hub.state.code}" in said
+    empty = Workshop(classroom, str(tmp_path / "c"), "", None)
+    assert f"#{empty.hub.room.secret}" in empty.invitation("http://0.0.0.0:7860/"), "as from a variable that is not set"
+    empty.hub.close()
     made.hub.close()
     given.hub.close()
     with pytest.raises(SettingError):

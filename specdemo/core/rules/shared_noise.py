@@ -42,9 +42,12 @@ class NoiseCoin:
 
     def pick(self, law: Tensor) -> Tensor:
         """argmax(log law + g) with Gumbel noise g = −log E, found as argmin(E / law): no logarithm of zero."""
-        noise = to_device(exponential_noise(self._seed, self._position, law.shape[-1]), law.device)
+        noise = to_device(self.noise(law.shape[-1]), law.device)
         self._position += 1
         return (noise / law.double()).argmin(-1, keepdim=True)
+
+    def noise(self, vocabulary: int) -> Tensor:
+        return exponential_noise(self._seed, self._position, vocabulary)
 
     def ahead(self) -> "NoiseCoin":
         return NoiseCoin(self._seed, self._position)
