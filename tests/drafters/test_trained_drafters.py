@@ -59,9 +59,9 @@ def test_history_leaves_nothing_behind(bench: Bench, id: str, knobs: Knobs, samp
 @pytest.mark.parametrize("rule", rules.entries(), ids=lambda rule: rule.id)
 @pytest.mark.parametrize(("id", "knobs"), TRAINED, ids=[id for id, _ in TRAINED])
 def test_nor_does_any_rule(bench: Bench, id: str, knobs: Knobs, rule: rules.Entry) -> None:
-    """Also one that leaves out the token behind a whole draft, so that the last guess is fed again."""
+    """Also one that leaves out the token behind a whole draft (here of one guess), which is then fed again."""
     compared = Compared(bench, id, knobs, Shaping(WARM))
-    run = replace(lane(Shaping(WARM), PROMPT, 40, rule.coin(0), gamma=3), rule=rule.judge)
+    run = replace(lane(Shaping(WARM), PROMPT, 40, rule.coin(0), gamma=1), rule=rule.judge)
     list(speculative(bench.access.target(), compared, run))
     assert compared.rounds > 10
 
