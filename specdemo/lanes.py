@@ -69,9 +69,9 @@ def open_lane(
 
 def require_confidence(config: RunConfig) -> None:
     """`SettingError` if the policy stops where the draft is unsure, and this draft cannot say how sure it is."""
-    if config.policy == "confidence" and config.drafter != "none" and not drafters.entry(config.drafter).confident:
-        able = ", ".join(entry.id for entry in drafters.entries() if entry.confident)
-        raise SettingError("no_confidence", drafter=config.drafter, able=able)
+    able = drafters.confident()
+    if config.policy == "confidence" and config.drafter not in ("none", *able):
+        raise SettingError("no_confidence", drafter=config.drafter, able=", ".join(able))
 
 
 def open_race(

@@ -161,6 +161,11 @@ def ids() -> tuple[str, ...]:
     return tuple(found.id for found in ENTRIES)
 
 
+def confident() -> tuple[str, ...]:
+    """The ids of those that can say how sure they are."""
+    return tuple(found.id for found in ENTRIES if found.confident)
+
+
 def entry(id: str) -> Entry:
     """The entry of an id, or `SettingError` with the ids there are."""
     one_of("drafter", id, ids())

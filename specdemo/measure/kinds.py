@@ -59,8 +59,7 @@ def plan_of(
 
 def policies(drafter: str) -> tuple[str, ...]:
     """The policies that are different for a drafter: one without a confidence cannot stop by it."""
-    confident = drafters.entry(drafter).confident
-    return tuple(policy for policy in POLICIES if confident or policy != "confidence")
+    return tuple(policy for policy in POLICIES if policy != "confidence" or drafter in drafters.confident())
 
 
 def require_size(plan: Plan) -> None:

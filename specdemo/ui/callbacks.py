@@ -13,7 +13,7 @@ from typing import Any
 import gradio as gr
 
 from specdemo import drafters
-from specdemo.config import REJECTION, RULES
+from specdemo.config import REJECTION, RULES, RunConfig
 from specdemo.core import rules
 from specdemo.errors import SettingError, UserError
 from specdemo.models.presets import resolve, suited
@@ -238,6 +238,11 @@ def model_line(status: Status) -> str:
     return say("busy", said, fraction)
 
 
+def able_policy(drafter: str, policy: str) -> str:
+    """The policy, or the plain one where this draft cannot say how sure it is."""
+    return RunConfig().policy if policy == "confidence" and drafter not in drafters.confident() else policy
+
+
 def wire(watch: Watch, callbacks: Callbacks, page: gr.Blocks, head: gr.HTML, defaults: dict[str, Any]) -> None:
     """Connects the widgets with their functions."""
     fields, settings = watch.fields, watch.settings
@@ -265,6 +270,7 @@ def wire(watch: Watch, callbacks: Callbacks, page: gr.Blocks, head: gr.HTML, def
     gr.on([field.change for field in about_choice], callbacks.notes, about_choice, watch.notes, **quick)
     fields["drafter"].change(lambda drafter: gr.update(drafter=drafter), fields["drafter"], fields["knobs"], **quick)
     fields["drafter"].input(lambda: "", None, fields["knobs"], **quick)
+    fields["drafter"].input(able_policy, [fields["drafter"], fields["policy"]], fields["policy"], **quick)
     fields["temperature"].change(
         lambda t: gr.update(interactive=bool(t)), fields["temperature"], fields["seed"], **quick
     )

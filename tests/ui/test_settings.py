@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specdemo import drafters
 from specdemo.config import RunConfig
 from specdemo.errors import UserError
+from specdemo.ui.callbacks import able_policy
 from specdemo.ui.i18n import LANGUAGES, spoken
 from specdemo.ui.settings import FIELDS, Limits, config_of, values_of, values_of_query
 
@@ -115,3 +117,15 @@ def test_any_values_give_a_configuration_or_a_sentence(values: dict[str, Any]) -
     except UserError as error:
         said = spoken(error)
     assert set(said) == set(LANGUAGES)
+
+
+@pytest.mark.parametrize("drafter", [*drafters.ids(), "none"])
+def test_a_policy_that_needs_a_confidence_goes_with_the_draft_that_has_one(drafter: str) -> None:
+    kept = able_policy(drafter, "confidence") == "confidence"
+    assert kept == (drafter in drafters.confident())
+    assert able_policy(drafter, "heuristic") == "heuristic"
+
+
+@pytest.mark.parametrize("knobs", ["abc", 3, ["max_n"], True])
+def test_knobs_that_are_no_object_are_refused(knobs: object) -> None:
+    assert "JSON object" in str(refusal(knobs=knobs))
