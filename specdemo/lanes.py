@@ -90,25 +90,35 @@ def against_baseline(config: RunConfig) -> dict[str, RunConfig]:
     return {SPECULATIVE: config, BASELINE: baseline(config)}
 
 
+def entrants(config: RunConfig) -> dict[str, RunConfig]:
+    """The lanes of a run by name: the standard race, or the baseline alone where nothing drafts."""
+    return against_baseline(config) if config.drafter != "none" else {BASELINE: config}
+
+
 def baseline(config: RunConfig) -> RunConfig:
     """The same run without a draft: the target alone, which draws as the rule does where the rule shares its noise."""
     rule = config.rule if rules.entry(config.rule).coupled else REJECTION
     return replace(config, drafter="none", gamma=0, policy="constant", knobs=(), rule=rule)
 
 
-def costs_of(pair: Pair, config: RunConfig, widths: Sequence[int] = WIDTHS) -> Costs:
-    """t(n) and t_d for a configuration, measured now, behind its own prompt."""
-    return [costs for costs in visits_of(pair, config, widths) if costs is not None][-1]
+def costs_of(
+    pair: Pair, config: RunConfig, widths: Sequence[int] = WIDTHS, context: Sequence[int] | None = None
+) -> Costs:
+    """t(n) and t_d for a configuration, measured now, behind a context of ids, else behind its own prompt."""
+    return [costs for costs in visits_of(pair, config, widths, context) if costs is not None][-1]
 
 
-def visits_of(pair: Pair, config: RunConfig, widths: Sequence[int] = WIDTHS) -> Iterator[Costs | None]:
+def visits_of(
+    pair: Pair, config: RunConfig, widths: Sequence[int] = WIDTHS, context: Sequence[int] | None = None
+) -> Iterator[Costs | None]:
     """The same turn by turn, as in `costs.visits`."""
-    prompt = pair.text.encode(config.prompt, config.raw)
+    pair.require_rollback()
+    behind = pair.text.encode(config.prompt, config.raw) if context is None else context
     shaping = Shaping(config.sampling, pair.end_tokens, 0)
     drafter = None
     if config.drafter != "none":
         drafter = drafters.build(config.drafter, pair, shaping, dict(config.knobs), 0.0, config.seed)
-    yield from visits(_target(pair, config), drafter, prompt, pair.clock, widths, REPEATS)
+    yield from visits(_target(pair, config), drafter, behind, pair.clock, widths, REPEATS)
 
 
 def models_of(pair: Pair, config: RunConfig) -> Facts:

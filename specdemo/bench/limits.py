@@ -5,10 +5,9 @@ Knows pairs, settings and the shape of rounds. Does not know what a run really t
 
 from collections.abc import Sequence
 
-from specdemo import drafters
+from specdemo import lanes
 from specdemo.config import RunConfig
-from specdemo.core.sampling import Shaping
-from specdemo.costs import Costs, measure_costs
+from specdemo.costs import Costs
 from specdemo.models.loader import Pair
 
 Rounds = Sequence[tuple[int, int]]
@@ -23,19 +22,10 @@ def limit(pair: Pair, config: RunConfig, tokens: Sequence[int], rounds: Rounds) 
     if not rounds:
         return None
     context = [*pair.text.encode(config.prompt, config.raw), *tokens[: len(tokens) // 2]]
-    costs = costs_behind(pair, config, context, sorted({width for _, width in rounds}))
+    costs = lanes.costs_of(pair, config, sorted({width for _, width in rounds}), context)
     return model_time(rounds, costs)
 
 
 def model_time(rounds: Rounds, costs: Costs) -> float:
     """Σ steps · t_d + t(n)."""
     return sum(steps * costs.t_draft + costs.t(width) for steps, width in rounds)
-
-
-def costs_behind(pair: Pair, config: RunConfig, context: Sequence[int], widths: Sequence[int]) -> Costs:
-    """t(n) and t_d of a configuration behind a context of ids."""
-    drafter = None
-    if config.drafter != "none":
-        shaping = Shaping(config.sampling, pair.end_tokens, 0)
-        drafter = drafters.build(config.drafter, pair, shaping, dict(config.knobs), 0.0, config.seed)
-    return measure_costs(pair.target(), drafter, context, pair.clock, widths)

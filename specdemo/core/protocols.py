@@ -14,8 +14,8 @@ from specdemo.core.verify import Draft, Verdict
 class Pass:
     """Result of a forward pass.
 
-    logits: `[keep, V]`. hidden: `[n, H]`, the last hidden states of all n tokens that were fed, as the output head
-    reads them; None where the model has none (a table).
+    logits: `[keep, V]`; of a draft that can say R ids only `[keep, R]`. hidden: `[n, H]`, the last hidden states of
+    all n tokens that were fed, as the output head reads them; None where the model has none (a table).
     """
 
     logits: Tensor

@@ -52,7 +52,7 @@ class Template:
 
 def _common(a: Sequence[int], b: Sequence[int]) -> int:
     """How many ids two sequences begin with alike."""
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), 0)
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
 @dataclass(frozen=True, slots=True)

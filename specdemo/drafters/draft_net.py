@@ -1,7 +1,7 @@
 """A trained draft as it runs: a layer or two over a cache of its own, one position after the other.
 
-Knows the equations of a Llama layer and the target's tables. Does not know tokens, laws or drafting. On a CPU every
-matrix is packed once; a step of one position builds no mask.
+Knows the equations of a Llama layer and the target's tables. Does not know tokens, laws or drafting. Every matrix is
+made ready once by the target's `linear`, which may keep it in bytes; a step of one position builds no mask.
 """
 
 from collections.abc import Callable

@@ -18,7 +18,7 @@ from specdemo.drafters.registry import Setup
 FULL = "draft context is full"
 
 Law = Callable[[Tensor, int], Tensor]
-"""From a row of logits `[1, V]` about the token at an index to q `[1, V]`."""
+"""From a row of logits about the token at an index to q, both `[1, V]`, or `[1, R]` over a `Support`."""
 
 
 def make(setup: Setup) -> "SessionDrafter":

@@ -31,7 +31,7 @@ class Cell:
     """One lane at one temperature.
 
     low, high: 95 % interval of the speedup by bootstrap over prompts, None under two prompts.
-    tested, accepted: of the i-th drafted token, in total. gamma: mean γ that was drafted in a round.
+    tested, accepted: of the i-th drafted token, in total. drafted: mean γ that was drafted in a round.
     """
 
     lane: str

@@ -102,5 +102,7 @@ def _shards(folder: Path) -> set[str]:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    content = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
+        raise ValueError(f"{file.name} holds no object")
     return content

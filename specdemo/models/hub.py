@@ -17,6 +17,7 @@ from typing import Any
 from huggingface_hub import HfApi, constants, try_to_load_from_cache
 from huggingface_hub.errors import (  # type: ignore[attr-defined]  # HTTPError is httpx's or httpx2's
     GatedRepoError,
+    HFValidationError,
     HTTPError,
     RepositoryNotFoundError,
 )
@@ -41,7 +42,10 @@ snapshot_download(sys.argv[1], allow_patterns=sys.argv[2:])
 
 def cached(repository: str) -> Path | None:
     """The newest snapshot in the hub's cache, which may be incomplete; None if there is none. Asks no network."""
-    config = try_to_load_from_cache(repository, "config.json", cache_dir=constants.HF_HUB_CACHE)
+    try:
+        config = try_to_load_from_cache(repository, "config.json", cache_dir=constants.HF_HUB_CACHE)
+    except HFValidationError:  # a name that no model of the hub can have
+        raise FetchError("hub_no_such_model", name=repository) from None
     return Path(config).parent if isinstance(config, str) else None
 
 

@@ -27,13 +27,19 @@ def route() -> Route:
 
 def serve(request: Request) -> Response:
     """A file of the folder. Runs on a worker thread, as it is no coroutine."""
-    path = (FOLDER / request.path_params["path"]).resolve()
-    if not path.is_relative_to(FOLDER.resolve()) or not path.is_file():
+    path = _files().get(request.path_params["path"])
+    if path is None:
         return Response(status_code=404)
     kind = "text/javascript" if path.suffix == ".js" else mimetypes.guess_type(path.name)[0]
     if path.suffix in (".js", ".css") and "br" in request.headers.get("accept-encoding", ""):
         return Response(_compressed(path), media_type=kind, headers=KEEP | {"Content-Encoding": "br"})
     return Response(path.read_bytes(), media_type=kind, headers=KEEP)
+
+
+@cache
+def _files() -> dict[str, Path]:
+    """All files by the rest of their address: what a visitor sends is looked up and never becomes a path."""
+    return {path.relative_to(FOLDER).as_posix(): path for path in FOLDER.rglob("*") if path.is_file()}
 
 
 @cache

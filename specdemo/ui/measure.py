@@ -114,11 +114,11 @@ class Measures:
                 with self._models.using(board.pair) as pair:
                     yield from make(pair, stopped)
 
-            while not self._models.ready(board.pair, TELL_S):
-                if stopped():
-                    yield board.state("stopped")
-                    return
+            for _ in self._models.awaited(board.pair, stopped, TELL_S):
                 yield board.state("waiting")
+            if stopped():
+                yield board.state("stopped")
+                return
             with self._device.stream(job, background=True) as items:
                 yield from self._shown(board, items, stopped)
 

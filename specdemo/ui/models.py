@@ -90,6 +90,14 @@ class Models:
                 raise slot.error.with_traceback(None)
             return slot is not None and slot.pair is not None
 
+    def awaited(self, spec: str, stopped: Callable[[], bool], tick_s: float = 0.5) -> Iterator[None]:
+        """An item every `tick_s` until the pair is in memory, or `stopped`. Raises why it cannot be loaded.
+
+        Never on the device thread: a download there would hold everybody.
+        """
+        while not self.ready(spec, tick_s) and not stopped():
+            yield
+
     @property
     def statuses(self) -> list[Status]:
         """How far every pair is that somebody wanted."""

@@ -117,11 +117,7 @@ class Proofs:
         n = whole("decisions", asked.get("n"), LEAST, MOST)
         depth = whole("depth", asked.get("depth"), 0, DEEPEST)
         config = self._config(asked, temperature=asked.get("temperature"))
-        with (
-            self._runs.stoppable(visitor) as stopped,
-            self._device.stream(lambda: self._sampling(config, depth, n, stopped)) as states,
-        ):
-            yield from states
+        yield from self._run(config, visitor, lambda stopped: self._sampling(config, depth, n, stopped))
 
     def greedy(self, asked: Mapping[str, Any], visitor: str) -> Iterator[State]:
         """Two greedy texts side by side as they grow, and at last where they part and why."""
@@ -130,11 +126,20 @@ class Proofs:
             asked, gamma=asked.get("gamma"), max_new_tokens=asked.get("max_new_tokens"), temperature=0.0
         )
         config = replace(config, exact=exact)
-        with (
-            self._runs.stoppable(visitor) as stopped,
-            self._device.stream(lambda: self._racing(config, dtype, stopped)) as states,
-        ):
-            yield from states
+        yield from self._run(config, visitor, lambda stopped: self._racing(config, dtype, stopped))
+
+    def _run(
+        self, config: RunConfig, visitor: str, job: Callable[[Callable[[], bool]], Iterator[State]]
+    ) -> Iterator[State]:
+        """A job on the device thread, once the models are there."""
+        with self._runs.stoppable(visitor) as stopped:
+            for _ in self._models.awaited(config.pair, stopped):
+                yield {"state": "waiting"}
+            if stopped():
+                yield {"state": "stopped"}
+                return
+            with self._device.stream(lambda: job(stopped)) as states:
+                yield from states
 
     def _config(self, asked: Mapping[str, Any], **more: Any) -> RunConfig:
         values = {name: asked.get(name) for name in ("prompt", "pair", "drafter", "seed")}

@@ -117,7 +117,9 @@ class Run:
         """The trace, piece by piece. `CapacityError` behind the last one if the run was cut short."""
         self._record.began()
         with self._device.stream(self._job) as stream:
-            opened = next(stream, None)
+            opened = next((item for item in stream if item is not None), None)
+            if opened is None and self._stopped():
+                raise Cancelled
             if opened is None:
                 raise CapacityError("stopping")
             yield from pieces([opened.header], stream, Encoder(opened.label).encode)
@@ -146,14 +148,19 @@ class Run:
             self._record.bytes = caches * pair.token_bytes * (-(-tokens // BLOCK) * BLOCK)
             return self._record.bytes
 
-    def _job(self) -> Iterator[_Opened | Event]:
-        """Runs on the device thread."""
+    def _job(self) -> Iterator[_Opened | Event | None]:
+        """Runs on the device thread. None while costs are measured: every pass is a turn of its own."""
         config = self._config
         with self._models.using(config.pair) as pair:
-            costs = lanes.costs_of(self._equip(pair), config) if config.policy == "goodput" else None
+            own, costs = self._equip(pair), None
+            if config.policy == "goodput":
+                for found in lanes.visits_of(own, config):
+                    costs = found or costs
+                    yield None
+                    if self._stopped():
+                        return
             yield _Opened(header_line(trace.header(config, lanes.models_of(pair, config))), pair.text.label)
-            own = self._equip(pair)
-            configs = lanes.against_baseline(config) if config.drafter != "none" else {lanes.BASELINE: config}
+            configs = lanes.entrants(config)
             yield from self._timed(lanes.open_race(own, configs, inspect=True, cancelled=self._over, costs=costs), pair)
         self._whole = True
 

@@ -46,17 +46,22 @@ class Training:
         """The counting as it goes on. `UserError` where the text or the order cannot be used."""
         text, order = checked(asked.get("text")), whole("order", asked.get("order"), *ORDERS)
         pair = self._pair(asked)
-        with (
-            self._runs.stoppable(visitor) as stopped,
-            self._device.stream(lambda: self._counting(pair, text, order, visitor, stopped)) as states,
-        ):
-            yield from states
+        with self._runs.stoppable(visitor) as stopped:
+            for _ in self._models.awaited(pair, stopped):
+                yield {"state": "waiting"}
+            if stopped():
+                yield {"state": "stopped"}
+                return
+            with self._device.stream(lambda: self._counting(pair, text, order, visitor, stopped)) as states:
+                yield from states
 
     def look(self, asked: Mapping[str, Any], visitor: str) -> Iterator[State]:
         """What the visitor's table knows of the end of a text. Says again which `number` the question had."""
         table, pair = self._tables.of(visitor), self._pair(asked)
         if table is None:
             raise PairError("no_own_table")
+        for _ in self._models.awaited(pair, lambda: False):
+            yield {"state": "waiting", "number": asked.get("number")}
         context = str(asked.get("context") or "")[-CONTEXT:]
         yield self._device.call(lambda: self._seen(pair, table, context)) | {"number": asked.get("number")}
 

@@ -121,7 +121,7 @@ def on_gpu(makers: Mapping[str, Make], most_s: float) -> OnGPU:
 
 def _pieces(pair: Pair, config: RunConfig, over: Callable[[], bool]) -> Iterator[str]:
     costs = lanes.costs_of(pair, config) if config.policy == "goodput" else None
-    configs = lanes.against_baseline(config) if config.drafter != "none" else {lanes.BASELINE: config}
+    configs = lanes.entrants(config)
     header = header_line(trace.header(config, lanes.models_of(pair, config)))
     events = lanes.open_race(pair, configs, inspect=True, cancelled=over, costs=costs)
     yield from pieces([header], events, Encoder(pair.text.label).encode)

@@ -61,11 +61,14 @@ class Hub:
             if attendees or listener.presenter:
                 listener.news.set()
 
-    @contextmanager
-    def listening(self, presenter: bool) -> Iterator[Listener]:
-        """A place among the listeners. `Refusal` where all are taken; there is always one for a presenter."""
+    def require_place(self, presenter: bool) -> None:
+        """`Refusal` where all places among the listeners are taken; there is always one for a presenter."""
         if self.here >= MOST_LISTENERS and not presenter:
             raise Refusal("workshop_full", status=503, most=MOST_LISTENERS)
+
+    @contextmanager
+    def listening(self, presenter: bool) -> Iterator[Listener]:
+        """A place among the listeners, which was there a moment ago (see `require_place`)."""
         self._loop = asyncio.get_running_loop()
         listener = Listener(presenter)
         self._listeners.add(listener)

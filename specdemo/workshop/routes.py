@@ -104,6 +104,8 @@ class Routes:
     async def events(self, request: Request) -> Any:
         """The stream of states."""
         presenter = self._check(request)
+        # Asked here, where a refusal is still an answer: the stream begins when nobody can say no any more.
+        self._hub.require_place(presenter)
         return EventStream(self._hub, presenter, request.headers.get("last-event-id", ""))
 
     async def trace(self, request: Request) -> Response:

@@ -35,8 +35,11 @@ class Store:
     """The file of a workshop, held alone: a second program that opens it is refused."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # it holds the presenter's secret
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # it holds the presenter's secret
+        except OSError as error:
+            raise Refusal("workshop_file_unwritable", file=str(path), reason=error.strerror) from error
         self._base = sqlite3.connect(path, timeout=2.0, isolation_level=None)
         try:
             self._prepare()

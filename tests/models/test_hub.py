@@ -141,7 +141,8 @@ def test_an_incomplete_cache_is_completed(server: type[Hub], cache: Path) -> Non
 
 def test_gated_and_unknown_models_are_told_apart(server: type[Hub]) -> None:
     assert refused("owner/gated").key == "hub_gated"
-    assert refused("owner/none").key == "hub_no_such_model"
+    for name in ("owner/none", "owner/a--b", "owner/a..b", "owner/a.git", "owner/a-"):
+        assert refused(name).key == "hub_no_such_model", name
 
 
 def test_a_cancel_during_a_download_ends_it_and_leaves_no_half_file(server: type[Hub], cache: Path) -> None:

@@ -12,7 +12,9 @@ from tiny_models import greedy, save, tiny
 from tokenizers_for_tests import LINES, byte_fallback, byte_level
 from transformers import GenerationConfig, PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
+from specdemo.config import RunConfig
 from specdemo.errors import Cancelled, FetchError, PairError, SettingError
+from specdemo.lanes import costs_of
 from specdemo.models import checkpoint, hf_session, loader
 from specdemo.models.loader import Pair, choose_device, choose_dtype, load_pair
 
@@ -151,6 +153,8 @@ def test_a_recurrent_target_decodes_alone_but_refuses_every_drafter(tmp_path: Pa
         pair.require_rollback()
     with pytest.raises(PairError, match="mamba cannot roll back"):
         pair.prefix(1)
+    with pytest.raises(PairError, match="mamba cannot roll back"):
+        costs_of(pair, RunConfig(prompt="the cat"))
     assert refused(f"{mamba},{draft}").params["name"] == "mamba"
     assert refused(f"{draft},{mamba}").params["name"] == "mamba"
 
@@ -220,6 +224,15 @@ def test_a_file_that_was_cut_off_is_named(tmp_path: Path, file: str, kept: float
     with pytest.raises(FetchError, match=rf"{file} is damaged.*Delete it") as broken:
         load_pair(str(folder))
     assert broken.value.params["name"] == "model"
+
+
+@pytest.mark.parametrize("content", ["[]", "3", "null"])
+def test_settings_that_are_no_object_are_a_damaged_file(tmp_path: Path, content: str) -> None:
+    folder = save(tmp_path / "odd", tiny("llama"))
+    (Path(folder) / "config.json").write_text(content)
+    with pytest.raises(FetchError) as refused:
+        load_pair(folder)
+    assert refused.value.key == "file_broken"
 
 
 def test_missing_weights_are_refused_and_not_filled_with_noise(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,12 +14,12 @@ from specdemo.core import rules
 from specdemo.device import Device
 from specdemo.errors import PairError, SettingError, UserError
 from specdemo.prove.matrix import row
-from specdemo.ui.models import Models, Progress
+from specdemo.ui.models import FetchPair, Models, Progress, nothing_to_fetch
 from specdemo.ui.precision import split
 from specdemo.ui.prove import Exact, Proofs, cells_of
 from specdemo.ui.runs import Runs
 from specdemo.ui.settings import Limits
-from specdemo.ui.tabs.prove import shown
+from specdemo.ui.tabs.asking import shown
 
 ASKED: dict[str, Any] = {
     "prompt": "the cat sat", "pair": "smollm2-135m", "drafter": "model", "rule": "rejection", "seed": 3,
@@ -29,7 +30,7 @@ ASKED: dict[str, Any] = {
 class House:
     """A device with a toy pair and the tests on it."""
 
-    def __init__(self, pair: ToyPair) -> None:
+    def __init__(self, pair: ToyPair, fetch: FetchPair = nothing_to_fetch) -> None:
         self.device = Device()
         self.loaded: list[str] = []
 
@@ -41,7 +42,7 @@ class House:
             beside.dtype = split(spec)[1] or beside.dtype
             return beside
 
-        models = Models(self.device, load)
+        models = Models(self.device, load, fetch=fetch)
         self.runs = Runs(self.device, models)
         self.proofs = Proofs(self.device, models, self.runs, Limits())
 
@@ -62,6 +63,25 @@ def house() -> Iterator[Callable[..., House]]:
 def last(states: Iterator[dict[str, Any]]) -> dict[str, Any]:
     *_, state = states
     return state
+
+
+@pytest.mark.parametrize("test", ["sampled", "greedy"])
+def test_a_download_holds_nobody(test: str) -> None:
+    """Whoever asks before the models are there waits beside the device thread, which others go on using."""
+    there = threading.Event()
+    house = House(ToyPair(), lambda spec, progress: (there.wait(20), None)[1])
+    try:
+        states = getattr(house.proofs, test)(ASKED, "me")
+        assert next(states) == {"state": "waiting"}
+        assert house.device.call(lambda: "a turn") == "a turn"
+        assert house.loaded == []
+        house.runs.stop("me")
+        assert last(states) == {"state": "stopped"}
+        there.set()
+        assert last(getattr(house.proofs, test)(ASKED, "me"))["state"] == "done"
+    finally:
+        there.set()
+        house.device.shutdown()
 
 
 def test_the_exact_rows_are_those_of_the_matrix_and_made_once() -> None:

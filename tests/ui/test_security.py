@@ -43,6 +43,11 @@ def test_no_file_of_this_machine_can_be_had(get: Callable[[str], httpx.Response]
         assert "class SpecdemoError" not in answer.text
 
 
+@pytest.mark.parametrize("name", ["%00", "a" * 300, "%2e%2e/%2e%2e/app.py", "/", "index.html"])
+def test_a_strange_name_of_a_file_is_none_of_ours(get: Callable[[str], httpx.Response], name: str) -> None:
+    assert get(f"/assets/{name}").status_code == 404
+
+
 def test_nothing_can_be_put_on_this_machine(server: Server) -> None:
     files = {"files": ("a.txt", b"x" * 100)}
     for door in ("/gradio_api/upload", "/upload"):

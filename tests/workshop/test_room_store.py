@@ -127,6 +127,14 @@ def test_a_file_of_something_else_is_refused(file: Path) -> None:
     assert refused.value.key == "workshop_file_broken"
 
 
+def test_a_folder_that_cannot_be_written_is_named(file: Path) -> None:
+    file.parent.write_text("a file where the folder should be")
+    with pytest.raises(Refusal) as refused:
+        Store(file)
+    assert refused.value.key == "workshop_file_unwritable"
+    assert "--workshop-folder" in str(refused.value)
+
+
 def test_only_its_owner_reads_the_file(file: Path) -> None:
     Store(file).close()
     assert file.stat().st_mode & 0o077 == 0

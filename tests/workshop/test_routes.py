@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from specdemo.workshop import hub
 from specdemo.workshop.hub import Hub
 from specdemo.workshop.link import qr_code
 from specdemo.workshop.pace import Pace
@@ -92,6 +93,18 @@ def test_another_code_is_no_workshop(file: Path) -> None:
         assert (page.status_code, "None" in page.text) == (404, True)
         assert (await room.http.get("/w/", follow_redirects=True)).status_code == 200
         assert (await room.get("")).text == f"<!doctype html><title>{room.hub.state.code}</title>"
+
+    meet(file, what)
+
+
+def test_a_full_class_is_told_so_and_a_presenter_always_has_a_place(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def what(room: Class) -> None:
+        monkeypatch.setattr(hub, "MOST_LISTENERS", 0)
+        answer = await room.get("/events")
+        assert (answer.status_code, answer.json()["error"]) == (503, "workshop_full")
+        room.hub.require_place(True)
 
     meet(file, what)
 

@@ -12,6 +12,7 @@ from specdemo.prompts import load_prompts
 from specdemo.ui import elements
 from specdemo.ui.replays import Library
 from specdemo.ui.settings import FIELDS, Limits, config_of
+from specdemo.ui.tabs.asking import question
 from specdemo.ui.tabs.watch import Watch, defaults
 from specdemo.web.lessons import data
 
@@ -26,7 +27,7 @@ def wire(panel: gr.HTML, watch: Watch, limits: Limits) -> None:
     plain = defaults(limits, "")
 
     def tried(event: gr.EventData) -> list[Any]:
-        values = values_of_try(event._data, plain)
+        values = values_of_try(question(event), plain)
         config_of(values | {"knobs": {}, "pair": limits.pairs[0]}, limits)
         return [*(values.get(name, gr.skip()) for name in FIELDS), ""]
 
@@ -37,4 +38,5 @@ def values_of_try(asked: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[st
     """The values of the widgets for what a lesson asks: its own over the defaults. The models stay as they are."""
     text = {prompt.id: prompt.text for prompt in load_prompts()}
     rest = {name: plain[name] for name in FIELDS if name != "pair"}
-    return rest | {name: value for name, value in asked.items() if name in rest} | {"prompt": text[asked["prompt"]]}
+    prompt = text.get(str(asked.get("prompt")), "")
+    return rest | {name: value for name, value in asked.items() if name in rest} | {"prompt": prompt}

@@ -3,7 +3,6 @@
 Knows its component and the measurements. Does not know how they are made (`specdemo/ui/measure.py`).
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import gradio as gr
@@ -16,7 +15,7 @@ from specdemo.ui.measure import MOST_TOKENS, Measures, State, described
 from specdemo.ui.problems import sentence
 from specdemo.ui.runs import Runs
 from specdemo.ui.settings import Limits
-from specdemo.ui.tabs.prove import shown
+from specdemo.ui.tabs.asking import asking, halting
 
 FIRST = ("prompt-lookup", "ngram", "tiny-model", "feature-head", "hybrid")
 """The drafts of the leaderboard to begin with: those that take no second model."""
@@ -59,12 +58,5 @@ def wire(tab: gr.HTML, pair: gr.components.Component, measures: Measures, runs: 
     """Connects the component with the measurements. pair: the widget with the models in use."""
     slow: dict[str, Any] = {"queue": True, "show_progress": "hidden", "api_visibility": "private"}
 
-    def measure(pair: str, event: gr.EventData, request: gr.Request) -> Iterator[str]:
-        asked = event._data | {"pair": pair}
-        yield from shown(str(asked.get("kind")), measures.measure, asked, str(request.session_hash))
-
-    def halt(request: gr.Request) -> None:
-        runs.stop(str(request.session_hash))
-
-    tab.measure(measure, pair, tab, **slow)
-    tab.halt(halt, None, None, **slow | {"queue": False})
+    tab.measure(asking(lambda asked: str(asked.get("kind")), measures.measure), pair, tab, **slow)
+    tab.halt(halting(runs), None, None, **slow | {"queue": False})

@@ -4,7 +4,6 @@ Knows its component, the training and two widgets of the Watch tab. Does not kno
 """
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import gradio as gr
@@ -13,7 +12,7 @@ from specdemo.drafters.ngram import OWN
 from specdemo.ui import elements
 from specdemo.ui.runs import Runs
 from specdemo.ui.tables import Tables
-from specdemo.ui.tabs.prove import shown
+from specdemo.ui.tabs.asking import asking, halting
 from specdemo.ui.training import MOST_CHARACTERS, ORDERS, Training
 
 EVENTS = ("train", "look", "race", "halt")
@@ -42,24 +41,15 @@ def wire(
     quick: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
     slow = quick | {"queue": True}
 
-    def train(pair: str, event: gr.EventData, request: gr.Request) -> Iterator[str]:
-        yield from shown("train", training.train, event._data | {"pair": pair}, str(request.session_hash))
-
-    def look(pair: str, event: gr.EventData, request: gr.Request) -> Iterator[str]:
-        yield from shown("look", training.look, event._data | {"pair": pair}, str(request.session_hash))
-
     def race() -> tuple[str, str]:
         return "ngram", json.dumps({"source": OWN})
-
-    def halt(request: gr.Request) -> None:
-        runs.stop(str(request.session_hash))
 
     def leave(request: gr.Request) -> None:
         tables.drop(str(request.session_hash))
 
-    tab.train(train, fields["pair"], tab, **slow)
+    tab.train(asking("train", training.train), fields["pair"], tab, **slow)
     # Not "once": whoever asks anew before the answer is there gets an answer to that too.
-    tab.look(look, fields["pair"], tab, **slow, trigger_mode="multiple")
+    tab.look(asking("look", training.look), fields["pair"], tab, **slow, trigger_mode="multiple")
     tab.race(race, None, [fields["drafter"], fields["knobs"]], **quick)
-    tab.halt(halt, None, None, **quick)
+    tab.halt(halting(runs), None, None, **quick)
     page.unload(leave)
