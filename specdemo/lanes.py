@@ -19,13 +19,9 @@ from specdemo.engine import Run, autoregressive, speculative
 from specdemo.errors import SettingError
 from specdemo.machine import Facts
 from specdemo.models.loader import Pair
+from specdemo.models.progress import never
 
 BASELINE, SPECULATIVE = "baseline", "speculative"
-
-
-def never() -> bool:
-    """Nobody cancels."""
-    return False
 
 
 def open_lane(

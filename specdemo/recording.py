@@ -13,7 +13,7 @@ from pathlib import Path
 
 from specdemo import lanes, prompts, trace, wire
 from specdemo.config import RunConfig, SamplingConfig
-from specdemo.core.events import Event, Inspected, Position
+from specdemo.core.events import Event
 from specdemo.core.result import collect
 from specdemo.device import Device, race
 from specdemo.errors import sentences
@@ -22,10 +22,6 @@ from specdemo.paths import ASSETS
 
 FOLDER = ASSETS / "traces"
 MOST_BYTES = 100_000
-DIGITS = 4
-"""Significant digits of the laws in a recording: more than a bar shows."""
-
-
 TRIES = 3
 """Runs of which the quickest is kept: what else the machine does only ever adds time."""
 
@@ -128,25 +124,10 @@ def _seconds(events: tuple[Event, ...]) -> float:
 
 
 def _events(pair: Pair, config: RunConfig) -> Iterator[Event]:
-    """The race; laws are kept of the drafting lane alone, and rounded. On the device thread."""
+    """The race; laws are kept of the drafting lane alone. On the device thread."""
     both = lanes.against_baseline(config)
     opened = {name: lanes.open_lane(pair, one, name, inspect=name == lanes.SPECULATIVE) for name, one in both.items()}
-    for event in race(opened):
-        yield replace(event, positions=tuple(map(_rounded, event.positions))) if isinstance(event, Inspected) else event
-
-
-def _rounded(position: Position) -> Position:
-    return replace(
-        position,
-        p_top=tuple((token, _short(chance)) for token, chance in position.p_top),
-        q_top=position.q_top and tuple((token, _short(chance)) for token, chance in position.q_top),
-        residual_top=position.residual_top
-        and tuple((token, _short(chance)) for token, chance in position.residual_top),
-    )
-
-
-def _short(chance: float) -> float:
-    return float(f"{chance:.{DIGITS}g}")
+    return race(opened)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from specdemo.core.result import Results
 from specdemo.costs import WIDTHS, Costs
 from specdemo.errors import PromptError
 from specdemo.models.loader import Pair
+from specdemo.models.progress import never
 from specdemo.outcome import judge
 
 WARM_UP_TOKENS = 8
@@ -95,7 +96,7 @@ def measure(
     done: Collection[tuple[str, float, int]] = (),
     clock: Callable[[], float] = time.monotonic,
     tick_s: float = TICK_S,
-    cancelled: Callable[[], bool] = lanes.never,
+    cancelled: Callable[[], bool] = never,
 ) -> Iterator[Tick | Finished]:
     """Every race of the plan whose key is not in `done`. `costs`: by drafter and temperature.
 

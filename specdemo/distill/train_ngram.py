@@ -13,8 +13,8 @@ from specdemo.distill.dataset import load_rows
 from specdemo.distill.sampler import own_prompts
 from specdemo.distill.shards import shard_paths
 from specdemo.distill.text import own_text
-from specdemo.drafters.ngram import default_paths
 from specdemo.drafters.ngram_table import NGramTable
+from specdemo.drafters.trained import default_paths
 from specdemo.errors import PairError, PromptError, SettingError
 from specdemo.models.loader import Pair
 from specdemo.models.progress import Progress, never
@@ -47,7 +47,7 @@ def main(args: Args) -> int:
     with cli.session(args) as (device, pair):
         with terminal.LoadProgress() as progress:
             table = device.call(lambda: train(pair, texts, own, order, least, seed, progress, args.distilled))
-        path = args.out or default_paths(pair)[0]
+        path = args.out or default_paths(pair, "ngram")[0]
         table.save(path)
     print(f"{path}: {table.order}-gram table, {table.nbytes / 1e6:.1f} MB, {table.header['trained_on']}")
     return 0

@@ -21,7 +21,12 @@ BLOCK = 512
 
 
 class DraftNet:
-    """Weights ready to run, and one sequence's keys and values."""
+    """Weights ready to run, and one sequence's keys and values.
+
+    limit: rotary positions end nowhere; far behind the trained length the guesses get worse.
+    """
+
+    limit = 2**31 - 1
 
     def __init__(self, weights: Weights, tables: Tables) -> None:
         self.shape = weights.shape

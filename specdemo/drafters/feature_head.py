@@ -19,9 +19,6 @@ from specdemo.drafters.registry import Setup
 from specdemo.drafters.trained import find
 from specdemo.errors import PairError
 
-LIMIT = 2**31 - 1
-"""Rotary positions end nowhere; far behind the trained length the guesses get worse."""
-
 
 def make(setup: Setup) -> "FeatureHead":
     """`PairError` if there is no file for the target or it does not fit."""
@@ -43,7 +40,7 @@ class FeatureSession:
     head's own output there, which takes the state's place as the head's training had it.
     """
 
-    limit = LIMIT
+    limit = DraftNet.limit
 
     def __init__(self, net: DraftNet) -> None:
         self._net = net

@@ -4,7 +4,6 @@ Knows where tables lie and how one answers as a session. Does not know how a tab
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -37,7 +36,11 @@ def make(setup: Setup) -> SessionDrafter:
     The law is the table's own, shaped by temperature and filters as a model's would be: log q are its logits.
     """
     own = setup.knobs["source"] == OWN
-    table = own_table(setup.access) if own else NGramTable.load(table_path(setup), setup.access.vocabulary)
+    if own:
+        table = own_table(setup.access)
+    else:
+        path = trained.find(setup.access, "ngram", str(setup.knobs["table"]))
+        table = NGramTable.load(path, setup.access.vocabulary)
     order = whole("order", setup.knobs["order"], 0, table.order) or table.order
     return over(NGramSession(table, order), setup, f"{order}-gram")
 
@@ -50,21 +53,6 @@ def own_table(access: ModelAccess) -> NGramTable:
     if table.vocabulary != access.vocabulary or table.header.get("target") != access.name:
         raise PairError("own_table_other", target=access.name)
     return table
-
-
-def table_path(setup: Setup) -> Path:
-    """The knob's file, else the user's own table for this target, else the shipped one."""
-    given = str(setup.knobs["table"])
-    places = [Path(given).expanduser()] if given else default_paths(setup.access)
-    for path in places:
-        if path.is_file():
-            return path
-    raise PairError("ngram_missing", target=setup.access.name, path=places[0])
-
-
-def default_paths(access: ModelAccess) -> list[Path]:
-    """Where the table made for a target is looked for: the user's cache, then the shipped files."""
-    return trained.default_paths(access, "ngram")
 
 
 class NGramSession:

@@ -16,9 +16,6 @@ from specdemo.drafters.model import SessionDrafter, over
 from specdemo.drafters.registry import Setup
 from specdemo.drafters.trained import find
 
-LIMIT = 2**31 - 1
-"""Rotary positions end nowhere; far behind the trained length the guesses get worse."""
-
 
 def make(setup: Setup) -> SessionDrafter:
     """`PairError` if there is no file for the target or it does not fit."""
@@ -32,7 +29,7 @@ def make(setup: Setup) -> SessionDrafter:
 class TinySession:
     """The net behind the interface of a model."""
 
-    limit = LIMIT
+    limit = DraftNet.limit
 
     def __init__(self, net: DraftNet) -> None:
         self._net = net

@@ -21,4 +21,5 @@ def find(access: ModelAccess, kind: str, given: str) -> Path:
     for path in places:
         if path.is_file():
             return path
-    raise PairError("draft_missing", kind=kind, target=access.name, path=places[0])
+    missing = "ngram_missing" if kind == "ngram" else "draft_missing"
+    raise PairError(missing, kind=kind, target=access.name, path=places[0])

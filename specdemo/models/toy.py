@@ -55,11 +55,6 @@ def fixed(logits: Tensor) -> Table:
     return lambda context: logits
 
 
-def bigram(logits: Tensor) -> Table:
-    """Logits that depend on the last token: `[V, V]`, one row per last token."""
-    return lambda context: logits[context[-1]]
-
-
 def script(tokens: Sequence[int], start: int, vocabulary: int, strength: float = 20.0) -> Table:
     """Says `tokens` in order after a prompt of `start` ids, then repeats the last; one logit is `strength`."""
 

@@ -15,8 +15,9 @@ from specdemo.core.result import Results
 from specdemo.core.rules import Entry
 from specdemo.drafters.model import SessionDrafter
 from specdemo.engine import NoDrafter, Run, speculative
-from specdemo.lanes import BASELINE, SPECULATIVE, against_baseline, never, open_race
+from specdemo.lanes import BASELINE, SPECULATIVE, against_baseline, open_race
 from specdemo.models.loader import Pair
+from specdemo.models.progress import never
 from specdemo.models.toy import ToySession, WordDetokeniser
 from specdemo.outcome import Outcome, judge
 from specdemo.prove.world import PROMPT, Mistake, World, honest

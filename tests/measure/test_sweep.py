@@ -12,11 +12,11 @@ from specdemo.bench.plan import Choice, Plan
 from specdemo.bench.rows import Row
 from specdemo.core.metrics import bootstrap_interval
 from specdemo.errors import PairError
-from specdemo.lanes import never
 from specdemo.measure.cells import Cell, speedup_interval
 from specdemo.measure.footprint import footprint
 from specdemo.measure.kinds import policies
 from specdemo.measure.sweep import Began, Standing, sweep
+from specdemo.models.progress import never
 from specdemo.prompts import Prompt
 
 
