@@ -14,7 +14,7 @@ from specdemo.core.protocols import Pass
 from specdemo.core.verify import Verdict
 from specdemo.drafters.draft_file import FEATURE_HEAD, Weights
 from specdemo.drafters.draft_net import DraftNet
-from specdemo.drafters.model import SessionDrafter, Support
+from specdemo.drafters.model import SessionDrafter, Support, takes_first
 from specdemo.drafters.registry import Setup
 from specdemo.drafters.trained import find
 from specdemo.errors import PairError
@@ -108,7 +108,7 @@ class FeatureHead(SessionDrafter):
             session,
             session.support.shaped(setup.shaping),
             "feature head",
-            argmax=setup.knobs.get("mode") == "argmax",
+            argmax=takes_first(setup),
             min_confidence=setup.min_confidence,
             end_tokens=setup.shaping.end_tokens,
             support=session.support,

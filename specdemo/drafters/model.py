@@ -49,11 +49,16 @@ def over(session: Session, setup: Setup, source: str, support: Support | None = 
         session,
         setup.shaping.laws if support is None else support.shaped(setup.shaping),
         source,
-        argmax=setup.knobs.get("mode") == "argmax",
+        argmax=takes_first(setup),
         min_confidence=setup.min_confidence,
         end_tokens=setup.shaping.end_tokens,
         support=support,
     )
+
+
+def takes_first(setup: Setup) -> bool:
+    """Whether a draft takes its first choice: by the knob `mode`, or as at temperature 0 its law has no other."""
+    return setup.shaping.sampling.greedy or setup.knobs.get("mode") == "argmax"
 
 
 class SessionDrafter:
@@ -146,5 +151,4 @@ class SessionDrafter:
 
 def confidence(logits: Tensor) -> float:
     """The largest probability of softmax(logits), logits `[1, V]`, or `[1, R]` of the ids that have any."""
-    row = logits[0].float()
-    return float((row.max() - row.logsumexp(-1)).exp())
+    return float(logits[0].float().softmax(-1).max())

@@ -96,9 +96,9 @@ SOURCE = Knob(
 )  # fmt: skip
 FILE = Knob("file", "path", "", "the trained draft; empty is the one made for the target")
 LONG_N = Knob("min_n", "int", 2, "shortest ending of the text that is looked up", 1, 32)
-COPY = Knob("copy", "int", 2, "ids copied at most per id of the match", 1, 32)
-HEAD_MOST = Knob("head_most", "int", 5, "ids that the head drafts at most", 1, 32)
-SURE = Knob("sure", "float", 0.3, "the head goes on while its draft is right with this chance", 0.0, 1.0)
+COPY = Knob("copy", "int", 8, "ids copied at most per id of the match", 1, 32)
+HEAD_MOST = Knob("head_most", "int", 6, "ids that the head drafts at most", 1, 32)
+SURE = Knob("sure", "float", 0.2, "the head goes on while its draft is right with this chance", 0.0, 1.0)
 SCHEME = Knob("scheme", "choice", "nf4", "number format of the copy's weights", choices=("nf4", "int8"))
 LAYERS = Knob("layers", "int", 10, "layers kept; text and law stay the same, α and c change", 1, 512)
 ALPHA = Knob("alpha", "float", 0.8, "acceptance to aim at", 0.0, 1.0)

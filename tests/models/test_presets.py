@@ -52,6 +52,6 @@ def test_names_on_screen_hold_no_paths(tmp_path: Path) -> None:
 
 
 def test_a_pair_is_met_with_the_best_it_has() -> None:
-    assert (suited("smollm2-135m").drafter, suited("smollm2-135m").gamma) == ("hybrid", 6)
+    assert (suited("smollm2-135m").drafter, suited("smollm2-135m").gamma) == ("hybrid", 12)
     assert suited("qwen3-4b+0.6b").drafter == "model"
     assert suited("someone/else").drafter == RunConfig().drafter
