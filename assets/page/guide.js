@@ -83,7 +83,11 @@ export class Guide {
     const act = {
       start: () => this.start(),
       next: () => (this.tour.last ? this.stop() : this.tour.next()),
-      back: () => this.tour.back(),
+      back: () => {
+        this.tour.back();
+        // At the first step there is no way back, and the focus would be lost with its button.
+        if (this.tour.first) this.node.querySelector("[data-tour=next]").focus();
+      },
       skip: () => this.stop("off"),
       lessons: () => part("lessons")?.enter(CONTENTS),
     };
@@ -130,7 +134,8 @@ export class Guide {
         "div",
         { class: "sp-tour-moves" },
         on && !tour.first ? button("back", say("back"), icon("previous")) : null,
-        on ? button("next", say(tour.last ? "done" : "next"), null, icon("next")) : button("start", say(state === "over" ? "again" : "start"), icon("play")),
+        // One button in all states: who goes on by keyboard stays on it.
+        on ? button("next", say(tour.last ? "done" : "next"), null, icon("next"), "on") : button("start", say(state === "over" ? "again" : "start"), icon("play"), null, "on"),
         state === "over" ? button("lessons", say("lessons"), null, icon("next")) : null,
         button("skip", say(on ? "skip" : "close"), icon("close")),
       ),
@@ -138,9 +143,8 @@ export class Guide {
   }
 }
 
-function button(name, label, ...icons) {
-  const [before, after] = icons;
-  return h("button", { type: "button", class: "sp-tour-button", "data-tour": name }, before || null, h("span", {}, label), after || null);
+function button(name, label, before = null, after = null, key = name) {
+  return h("button", { type: "button", key, class: "sp-tour-button", "data-tour": name }, before, h("span", {}, label), after);
 }
 
 /** True for what a visitor does to the page, and not merely on it. */

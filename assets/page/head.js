@@ -39,6 +39,12 @@ export function showHead({ element, props, texts, languages, chosen }) {
     if (button?.dataset.lang && button.dataset.lang !== lang) choose(button.dataset.lang);
     if (button?.dataset.do === "theme") setTheme(readTheme() === "dark" ? "light" : "dark");
   });
+  // A link that acts as a button: its space opens it too, as of every button.
+  root.addEventListener("keydown", (event) => {
+    if (event.key !== " " || !event.target.closest("[data-lessons]")) return;
+    event.preventDefault();
+    event.target.click();
+  });
   watchTheme(draw);
   watchTab(draw);
   watchLearning(draw);

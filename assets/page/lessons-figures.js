@@ -62,7 +62,7 @@ export function numbers(run) {
     width: comparison?.width ?? null,
     cost: comparison?.adds_up_to ? metrics.tau / comparison.adds_up_to : null,
     gamma: lane.started.gamma,
-    temperature: timeline.header.settings.sampling.temperature,
+    temperature: timeline.header.settings.sampling?.temperature ?? null,
     tokens: speculative.tokens,
     passes: metrics.rounds,
     plain_passes: baseline?.metrics.rounds ?? null,

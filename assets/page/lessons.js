@@ -73,7 +73,10 @@ export class Lessons {
       enter: () => course.enter(entry),
       next: () => course.next(),
       back: () => course.back(),
-      again: () => course.again(),
+      again: () => {
+        this.shown = null; // its page begins anew, with the focus on its title
+        course.again();
+      },
       choose: () => course.choose(choice),
       point: () => course.point(line === "show" ? line : Number(line)),
       attempt: () => this.attempt(attempt),

@@ -10,10 +10,10 @@ export function positions({ tested, accepted }, width, say) {
   if (!tested.length) return null;
   const points = tested.map((count, i) => ({ kind: "fast", at: [i + 1, accepted[i] / count], text: `${accepted[i]}/${count}` }));
   const curve = { kind: "slope", points: points.map(({ at }) => at) };
-  const crowded = tested.length > width / ROOM;
-  const shown = points.map((point, i) => (crowded && i % 2 ? { ...point, text: "" } : point));
+  const every = (room) => Math.max(1, Math.ceil((tested.length * room) / width));
+  const shown = points.map((point, i) => (i % every(ROOM) ? { ...point, text: "" } : point));
   const described = say("positions_text", { list: tested.map((count, i) => `${i + 1}: ${accepted[i]}/${count}`).join("; ") });
-  const ticks = tested.map((_, i) => [i + 1, String(i + 1)]);
+  const ticks = tested.map((_, i) => [i + 1, String(i + 1)]).filter((_, i) => i % every(TICK) === 0);
   const y = { low: 0, high: 1.08, ticks: [0, 0.2, 0.4, 0.6, 0.8, 1].map((value) => [value, String(value)]), name: say("axis.position_alpha") };
   return chart({ width, x: { low: 0.5, high: tested.length + 1, ticks, name: say("axis.position") }, y, curves: [curve], points: shown, described });
 }
@@ -32,7 +32,8 @@ export function books({ books: own, summary }, say) {
   );
 }
 
-const ROOM = 62;
+// Pixels that the name of a point and a tick need.
+const [ROOM, TICK] = [62, 24];
 const HEADS = ["prompt", "speedup", "alpha", "tokens", "latency", "token_ms", "plain_ms", "rate", "same"];
 
 /** What a lane did on each prompt. */

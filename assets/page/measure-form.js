@@ -1,6 +1,7 @@
 // What to measure: the kind, its fields, the prompts, how much that is, and how far it has come.
 
 import { h } from "../player/dom.js";
+import { failed } from "./lab.js";
 import { size } from "./measure-numbers.js";
 import { menu, number, startButton } from "./prove-fields.js";
 
@@ -35,10 +36,8 @@ function list(name, label, value) {
 /** The drafts of a leaderboard, to choose from. */
 export function draftBoxes({ asked, drafters }, { drafter, say }) {
   if (asked.kind !== "drafters") return null;
-  const box = ({ id, control }) => {
-    const on = asked.drafters.includes(id);
-    return h("label", { class: "sp-box" }, h("input", { type: "checkbox", name: "drafters", value: id, "data-on": String(on) }), h("span", {}, drafter(id), control ? h("small", {}, ` ${say("control")}`) : null));
-  };
+  const box = ({ id, control }) =>
+    h("label", { class: "sp-box" }, h("input", { type: "checkbox", name: "drafters", value: id, checked: asked.drafters.includes(id) }), h("span", {}, drafter(id), control ? h("small", {}, ` ${say("control")}`) : null));
   return h("fieldset", { class: "sp-boxes" }, h("legend", {}, say("field.drafters")), drafters.map(box));
 }
 
@@ -51,7 +50,7 @@ export function ownList({ asked, found, most }, say) {
     { class: "sp-own" },
     file ? h("p", { class: "sp-file" }, asked.file) : h("label", { class: "sp-field sp-wide" }, h("span", {}, say("field.listed", { most: most.prompts })), h("textarea", { name: "listed", rows: 5, value: asked.listed, placeholder: say("listed_hint") })),
     h("div", { class: "sp-choices" }, h("button", { type: "button", class: "sp-choice", "data-do": "open" }, say("open_file")), file ? h("button", { type: "button", class: "sp-choice", "data-do": "unfile" }, say("write_instead")) : null),
-    found?.problem ? h("p", { class: "sp-said sp-said-bad", role: "alert" }, found.problem[say.language]) : null,
+    found?.problem ? failed(found, say) : null,
     found?.prompts ? h("p", { class: "sd-hint", role: "status" }, say("found", { count: found.prompts.length, first: found.prompts[0].titles.en })) : null,
   );
 }

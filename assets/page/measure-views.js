@@ -1,6 +1,7 @@
 // Everything under the form: the result of a measurement as it stands, from its sentences to its files.
 
 import { h } from "../player/dom.js";
+import { panel } from "./lab.js";
 import * as closer from "./measure-closer.js";
 import * as lunch from "./measure-lunch.js";
 import { most, real } from "./measure-numbers.js";
@@ -20,6 +21,7 @@ export function views(measure, state) {
     const disturbed = lunch.noise(found, say);
     return panel(
       say("lunch"),
+      null,
       h("p", { class: "sp-said", role: ended(found) }, lunch.verdict(found, say)),
       disturbed ? h("p", { class: "sp-said sp-said-more" }, disturbed) : null,
       figure("main", say("lunch_chart"), lunch.curve(found, widths.main, say), key(["flat", "least", "linear"], "lunch_key", say), say, found),
@@ -38,6 +40,7 @@ function mainPanel({ names, widths, own, recorded, chosen }, state) {
   const marks = state.kind === "gamma" ? ["fast", ...(earlier ? ["flat", "slope", "best", "cross"] : []), "books", "even"] : ["fast", "even"];
   return panel(
     say("result"),
+    null,
     verdicts(state, names).map(([mood, text]) => h("p", { class: `sp-said ${mood ? `sp-said-${mood}` : "sp-said-more"}` }, text)),
     h("p", { class: "sd-hidden", role: "status" }, state.state === "done" ? say("finished") : ""),
     state.state === "stopped" ? h("p", { class: "sd-hint" }, say("stopped")) : null,
@@ -76,6 +79,7 @@ function closePanel({ names, widths, chosen }, state) {
   const drawn = closer.positions(cell, widths.side, say);
   return panel(
     say("closer"),
+    null,
     h("div", { class: "sp-form" }, menu("lane", say("field.lane"), keyOf(cell), cells.map((one) => [keyOf(one), nameOf(one, state, names)]))),
     h("div", { class: "sp-measured-pair" }, drawn ? figure("side", say("positions"), drawn, null, say, state) : h("p", { class: "sd-hint" }, say("no_positions")), h("div", { class: "sp-books-box" }, h("h4", {}, say("books")), h("p", { class: "sd-hint" }, say("books_lead")), closer.books(cell, say))),
     h("h4", {}, say("by_prompt")),
@@ -91,7 +95,7 @@ function stripPanel({ names, chosen }, state) {
   const largest = Math.max(...state.strips.flatMap(([, , beats]) => beats.map(([asked]) => asked)));
   return panel(
     say("strips"),
-    h("p", { class: "sd-hint" }, say("strips_lead")),
+    say("strips_lead"),
     h("div", { class: "sp-form" }, menu("prompt", say("field.prompt"), prompt, ids.map((id) => [id, titles.get(id)]))),
     stripKey(say),
     strips(state, prompt, largest, (lane) => names.policy(state.lanes[lane].policy), say),
@@ -129,8 +133,4 @@ function foot(state, say, bare = false) {
 
 function ended({ state }) {
   return state === "running" || state === "waiting" ? null : "status";
-}
-
-function panel(title, ...children) {
-  return h("section", { class: "sd-panel sp-panel", "aria-label": title }, h("h3", { class: "sd-title" }, title), children);
 }

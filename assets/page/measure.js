@@ -2,16 +2,13 @@
 
 import { h, patch } from "../player/dom.js";
 import { drafterName } from "../player/facts.js";
-import { translator } from "../player/labels.js";
-import { language, watchLanguage } from "./address.js";
 import { choose } from "./files.js";
+import { Lab, failed } from "./lab.js";
 import * as form from "./measure-form.js";
 import { views } from "./measure-views.js";
 import { saveData, savePicture } from "./measure-save.js";
 import { watchTab } from "./tabs.js";
-import { teller } from "./tell.js";
 
-const BUSY = ["waiting", "running"];
 const NUMBERS = ["gamma", "temperature", "max_new_tokens"];
 const PAUSE_MS = 400;
 
@@ -19,38 +16,21 @@ const PAUSE_MS = 400;
  * component: {element, props, watch, server, texts, measure(asked), halt(), kinds, sets, drafters, first, plain, most}.
  * props.value: "" or JSON of a measurement's state.
  */
-export class Measure {
+export class Measure extends Lab {
   constructor(component) {
-    Object.assign(this, component);
+    super(component, "measure");
     this.ask = component.measure;
-    const { element, texts, plain, first, most } = component;
-    this.root = element.querySelector(".sp-lab");
-    this.say = teller(texts, "measure", language(texts));
-    this.t = translator(texts, language(texts));
+    const { texts, plain, first, most } = component;
     this.names = { say: this.say, drafter: (id) => drafterName(id, this.t), policy: (id) => texts[this.say.language][`ui.policy.${id}`] };
     this.asked = { kind: "gamma", ...plain, gammas: "1, 2, 4, 6, 8", temperatures: "0, 0.5, 1", temperature: 0, drafters: first, prompts: "few", listed: "", file: "", max_new_tokens: Math.min(48, most.tokens) };
     this.results = {};
     this.own = [];
     this.recorded = [];
     this.chosen = {};
-    this.latest = null;
     this.found = null;
     this.widths = { main: 560, side: 480 };
-    this.root.addEventListener("input", ({ target }) => this.changed(target));
-    this.root.addEventListener("click", ({ target }) => this.clicked(target.closest("button")));
-    this.watch("value", () => this.received(this.props.value));
-    watchLanguage((lang) => {
-      this.say.language = lang;
-      this.t.setLanguage(lang);
-      this.draw();
-    });
+    this.begin();
     watchTab((tab) => tab === "measure" && this.remember());
-    this.draw();
-    new ResizeObserver(() => this.resized()).observe(this.root);
-  }
-
-  get busy() {
-    return this.latest !== null && BUSY.includes(this.latest.state);
   }
 
   /** How many policies a sweep over them has: without a confidence one falls away. */
@@ -59,6 +39,7 @@ export class Measure {
   }
 
   changed({ name, value, checked }) {
+    if (NUMBERS.includes(name) && value === "") return; // not written yet
     if (name === "drafters") this.set({ drafters: this.drafters.map(({ id }) => id).filter((id) => (id === value ? checked : this.asked.drafters.includes(id))) });
     else if (["lane", "earlier", "prompt"].includes(name)) this.chosen = { ...this.chosen, [this.asked.kind]: { ...this.chosen[this.asked.kind], [name]: value } };
     else if (name in this.asked) this.set({ [name]: NUMBERS.includes(name) ? Number(value) : value });
@@ -91,9 +72,8 @@ export class Measure {
     this.draw();
   }
 
-  received(value) {
-    if (!value) return;
-    this.latest = JSON.parse(value);
+  received(state) {
+    this.latest = state;
     this.results = { ...this.results, [this.latest.kind]: this.latest };
     if (!this.busy && this.latest.cells?.length && !this.own.some(({ run }) => run === this.latest.run)) this.own.push(this.latest);
     this.draw();
@@ -157,8 +137,6 @@ export class Measure {
 
   draw() {
     patch(this.root, view(this).flat(Infinity).filter(Boolean));
-    // Chosen by hand a box no longer listens to its attribute.
-    for (const box of this.root.querySelectorAll('input[name="drafters"]')) box.checked = box.dataset.on === "true";
     if (this.results[this.asked.kind]?.about) this.resized();
   }
 }
@@ -181,6 +159,6 @@ function view(measure) {
       running ? form.progress(latest, say) : busy ? h("p", { class: "sd-hint" }, say("other_running", { kind: say(`kind.${latest.kind}`) })) : null,
       h("p", { class: "sd-hint" }, say("fair")),
     ),
-    state?.state === "failed" ? h("p", { class: "sp-said sp-said-bad", role: "alert" }, state.problem[say.language]) : state ? views(measure, state) : null,
+    state?.state === "failed" ? failed(state, say) : state ? views(measure, state) : null,
   ];
 }

@@ -22,7 +22,7 @@ export function result(state, rule, say, others = []) {
       "figure",
       { class: "sp-lane" },
       h("figcaption", {}, h("b", {}, say(`lane.${name}`)), ` ${say("tokens", { count: pieces.length })}`),
-      h("p", { class: "sp-text", lang: "" }, h("span", { class: "sp-same" }, pieces.slice(0, at).join("")), parts(pieces, at, speculative, baseline)),
+      h("p", { class: "sp-text", lang: "" }, h("span", {}, pieces.slice(0, at).join("")), parts(pieces, at, speculative, baseline)),
     );
   return h(
     "div",

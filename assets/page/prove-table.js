@@ -12,7 +12,7 @@ export function table({ rules, rows, chosen, name, badge, say }) {
   const head = [say("rule"), ...TESTS.map((test) => [`(${test})`, h("span", { class: "sp-long" }, ` ${say(`test.${test}`)}`)]), say("promised")];
   return h(
     "div",
-    { class: "sp-scroll" },
+    { class: "sp-scroll", tabindex: "0", role: "region", "aria-label": say("exact") },
     h(
       "table",
       { class: "sp-table sp-rules" },
@@ -23,7 +23,7 @@ export function table({ rules, rows, chosen, name, badge, say }) {
 }
 
 function line(rule, row, chosen, { name, badge, say }) {
-  const radio = h("input", { type: "radio", name: "row", value: rule.id, ...(chosen ? { checked: true } : {}), "data-checked": String(chosen) });
+  const radio = h("input", { type: "radio", name: "row", value: rule.id, checked: chosen });
   const cells = row ? TESTS.map((test) => cell(test, row, say)) : TESTS.map(() => h("td", { class: "sp-pending" }, "…"));
   return h(
     "tr",
@@ -55,7 +55,7 @@ function power(exponent) {
   return [...String(exponent)].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] ?? "⁻").join("");
 }
 
-/** One rule: what it does, and the joint law of three tokens under it beside the target's. */
+/** One rule: what it does, and the joint law of two to four tokens under it beside the target's. */
 export function detail({ rule, row, length, lengths, name, about, badge, source, say }) {
   return h(
     "section",

@@ -2,55 +2,35 @@
 
 import { h, patch } from "../player/dom.js";
 import { drafterName } from "../player/facts.js";
-import { translator } from "../player/labels.js";
-import { language, watchLanguage } from "./address.js";
 import { keep, kept } from "./keep.js";
+import { Lab, failed, panel } from "./lab.js";
 import { menu, number, startButton, words } from "./prove-fields.js";
 import * as greedy from "./prove-greedy.js";
 import * as sampled from "./prove-sampled.js";
 import { detail, table } from "./prove-table.js";
 import { watchTab } from "./tabs.js";
-import { teller } from "./tell.js";
 
 const POLL_MS = 500;
-const BUSY = ["waiting", "reading", "loading", "running"];
 const NUMBERS = ["temperature", "depth", "n", "seed", "gamma", "max_new_tokens", "length"];
 
 /**
  * component: {element, props, watch, server, texts, sampled(asked), greedy(asked), halt(), rules, drafters, modes,
  * lengths, deepest, most_tokens, prompt, plain}. props.value: "" or JSON of a test's state.
  */
-export class Prove {
+export class Prove extends Lab {
   constructor(component) {
-    Object.assign(this, component);
-    const { element, texts, plain, prompt } = component;
-    this.root = element.querySelector(".sp-lab");
-    this.say = teller(texts, "prove", language(texts));
-    this.t = translator(texts, language(texts));
+    super(component, "prove");
+    const { plain, prompt } = component;
     this.plain = { prompt, ...plain, temperature: 1, depth: 0, n: 100000, seed: 0, gamma: 4, max_new_tokens: 48, mode: "loaded", length: 3 };
     this.asked = whole(kept("prove", this.plain, rangesOf(component)));
     this.rows = new Map();
     this.results = {};
     this.answers = new Map();
-    this.latest = null;
     this.offline = false;
     this.polling = false;
     this.width = 480;
-    this.root.addEventListener("input", ({ target }) => this.changed(target));
-    this.root.addEventListener("click", ({ target }) => this.clicked(target.closest("button[data-do], button[data-length]")));
-    this.watch("value", () => this.received(this.props.value));
-    watchLanguage((lang) => {
-      this.say.language = lang;
-      this.t.setLanguage(lang);
-      this.draw();
-    });
+    this.begin();
     watchTab((tab) => tab === "prove" && this.poll());
-    this.draw();
-    new ResizeObserver(() => this.resized()).observe(this.root);
-  }
-
-  get busy() {
-    return this.latest !== null && BUSY.includes(this.latest.state);
   }
 
   /** Picks a rule. */
@@ -59,6 +39,7 @@ export class Prove {
   }
 
   changed({ name, value }) {
+    if (NUMBERS.includes(name) && value === "") return; // not written yet
     if (name === "row") this.asked = { ...this.asked, rule: value };
     else if (name in this.asked) this.asked = { ...this.asked, [name]: NUMBERS.includes(name) ? Number(value) : value };
     this.draw();
@@ -81,9 +62,8 @@ export class Prove {
     this.draw();
   }
 
-  received(value) {
-    if (!value) return;
-    this.latest = JSON.parse(value);
+  received(state) {
+    this.latest = state;
     // What comes before the first result keeps the place of an earlier one free.
     this.results = { ...this.results, [this.latest.kind]: this.latest };
     if (this.latest.kind === "greedy" && this.latest.state === "done") this.remember(this.latest);
@@ -127,8 +107,6 @@ export class Prove {
 
   draw() {
     patch(this.root, view(this));
-    // Chosen by hand a radio button no longer listens to its attribute.
-    for (const radio of this.root.querySelectorAll('input[name="row"]')) radio.checked = radio.value === this.asked.rule;
     if (this.results.sampled?.cells) this.resized();
   }
 }
@@ -182,7 +160,7 @@ function test(prove, kind, name, fields) {
 
 function shown(kind, state, name, width, say, known) {
   if (!state) return null;
-  if (state.state === "failed") return h("p", { class: "sp-said sp-said-bad", role: "alert" }, state.problem[say.language]);
+  if (state.state === "failed") return failed(state, say);
   if (kind === "sampled" && state.cells) return sampled.result(state, name(state.rule), width, say);
   if (kind === "greedy" && state.baseline) return greedy.result(state, name(state.rule), say, others(state, known));
   if (state.state === "loading") return h("p", { class: "sp-said", role: "status" }, say("loading", { dtype: state.dtype, megabytes: greedy.megabytes(state.bytes) }));
@@ -214,8 +192,4 @@ function whole(asked) {
   const n = sampled.SIZES.map(([size]) => Number(size)).findLast((size) => size <= asked.n);
   const rounded = ["depth", "seed", "gamma", "max_new_tokens", "length"].map((name) => [name, Math.round(asked[name])]);
   return { ...asked, ...Object.fromEntries(rounded), n };
-}
-
-function panel(title, lead, ...children) {
-  return h("section", { class: "sd-panel sp-panel", "aria-label": title }, h("h3", { class: "sd-title" }, title), h("p", { class: "sd-hint" }, lead), children);
 }

@@ -60,7 +60,7 @@ function ownRuns(state) {
 function ownRun(run, { shown, whole, say, t }) {
   const { drafter, gamma, sampling, rule: id = TAUGHT } = run.settings;
   const judged = id === TAUGHT ? "" : ` · ${ruleName(rule(id), t)}`;
-  const title = `#${run.number} ${drafterName(drafter, t)} γ ${gamma} T ${sampling.temperature}${judged}`;
+  const title = `#${run.number} ${drafterName(drafter, t)} γ ${gamma} T ${sampling?.temperature ?? "–"}${judged}`;
   const pressed = shown.key === `own ${run.number}`;
   const race = h("button", { type: "button", class: "sp-race", "data-do": "race", "data-run": run.number, title: say("race"), "aria-label": `${say("race")} #${run.number}` }, "⇄");
   return h(

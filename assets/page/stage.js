@@ -148,10 +148,10 @@ export class Stage {
     this.complain(answer.problem || null);
   }
 
-  /** A recorded run for `put`: the one on show, else the server's; null if it has none. */
+  /** A recorded run for `put`: the one on show, copied since a live run may take its buffer, else the server's or null. */
   async load(id) {
     const key = `trace ${id}`;
-    if (key === this.shown.key) return { key, buffer: this.shown.buffer };
+    if (key === this.shown.key) return { key, buffer: new Buffer(this.text) };
     const { text } = await this.ask("recorded_run", id);
     return text ? { key, buffer: new Buffer(text) } : null;
   }

@@ -3,7 +3,7 @@
 import { h } from "../player/dom.js";
 import { percent, times } from "../player/format.js";
 import { acceptedPerDrafted, acceptedPerEmitted, arithmetic, speedup, tau, worthIt } from "../player/theory.js";
-import { alphaNeeded, MOST, sloped } from "./theory-numbers.js";
+import { alphaNeeded, sloped } from "./theory-numbers.js";
 
 /** Rows [name, formula, the same with numbers, result] for the settings {alpha, gamma, c, slope}. */
 export function formulas({ alpha, gamma, c, slope }, { flat, sloping }, say) {
@@ -23,7 +23,7 @@ export function formulas({ alpha, gamma, c, slope }, { flat, sloping }, say) {
     row("worth", "α > c", `${a} ${worthIt(alpha, c) ? ">" : "≤"} ${number(c)}`, say(worthIt(alpha, c) ? "yes" : "no")),
     row("best_flat", "argmax S(γ)", "", `γ = ${flat.best}, ${times(flat.top)}`),
     row("best_slope", "argmax S(γ)", "", `γ = ${sloping.best}, ${times(sloping.top)}`),
-    row("even_gamma", "S(γ) ≥ 1", "", sloping.even === MOST ? `γ ≥ ${MOST}` : `γ ≤ ${sloping.even}`),
+    row("even_gamma", "S(γ) ≥ 1", "", `γ ≤ ${sloping.even}`),
     row("even_alpha", "S(α) = 1", `γ = ${gamma}`, needed === null ? say("never") : number(needed)),
   ];
 

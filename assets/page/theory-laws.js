@@ -16,8 +16,8 @@ export function laws({ beta, rows }, words, say) {
     h(
       "div",
       { class: "sp-laws" },
-      bars("p", rows, words, say, [["shared", "shared"], ["missing", "missing"]]),
-      bars("q", rows, words, say, [["shared", "shared"], ["wrong", "wrong"]]),
+      bars("p", rows, words, say, ["shared", "missing"]),
+      bars("q", rows, words, say, ["shared", "wrong"]),
       outcome(beta, rows, words, say),
     ),
     strip(beta, say),
@@ -46,7 +46,7 @@ function bars(law, rows, words, say, parts) {
         },
         h("span", { class: "sp-bar-value", style: `bottom:${100 * row[law]}%` }, number(row[law])),
         h("i", { class: "sp-grip", style: `bottom:${100 * row[law]}%` }),
-        parts.map(([name], at) => h("i", { class: `sp-part sp-part-${name}`, style: part(row, parts, at) })),
+        parts.map((name, at) => h("i", { class: `sp-part sp-part-${name}`, style: part(row, parts, at) })),
       ),
       h("span", { class: "sp-word" }, words[i]),
     );
@@ -54,8 +54,8 @@ function bars(law, rows, words, say, parts) {
 }
 
 function part(row, parts, at) {
-  const below = at === 0 ? 0 : row[parts[0][0]];
-  return `bottom:${(100 * below).toFixed(2)}%;height:${(100 * row[parts[at][0]]).toFixed(2)}%`;
+  const below = at === 0 ? 0 : row[parts[0]];
+  return `bottom:${(100 * below).toFixed(2)}%;height:${(100 * row[parts[at]]).toFixed(2)}%`;
 }
 
 function outcome(beta, rows, words, say) {

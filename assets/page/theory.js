@@ -4,6 +4,7 @@ import { h, patch } from "../player/dom.js";
 import { flat } from "../player/theory.js";
 import { language, watchLanguage } from "./address.js";
 import { keep, kept } from "./keep.js";
+import { panel } from "./lab.js";
 import { teller } from "./tell.js";
 import { chart } from "./theory-chart.js";
 import { formulas, number } from "./theory-formulas.js";
@@ -156,10 +157,6 @@ function view({ numbers, pair, width }, { flat: level, sloping }, say) {
     ),
     panel(say("published"), say("published_lead"), published(say)),
   ];
-}
-
-function panel(title, lead, ...children) {
-  return h("section", { class: "sd-panel sp-panel", "aria-label": title }, h("h3", { class: "sd-title" }, title), h("p", { class: "sd-hint" }, lead), children);
 }
 
 function slider(name, value, say) {

@@ -3,15 +3,16 @@
 import { h } from "../player/dom.js";
 import { label } from "../player/format.js";
 import { quoted } from "../player/facts.js";
+import { failed, panel } from "./lab.js";
 import { number } from "./prove-fields.js";
 
 /** All panels. tab: {say, text, context, asked, orders, most, problem, latest, table, busy}. */
 export function view(tab) {
-  const { say, texts } = tab;
+  const { say } = tab;
   return [
     h("header", { class: "sp-lab-head" }, h("h2", {}, say("title")), h("p", {}, say("lead"))),
-    panel(say("text"), say("text_lead", { most: grouped(tab.most) }), form(tab), progress(tab, texts), tab.table && !tab.busy ? result(tab.table, say) : null),
-    panel(say("entries"), say("entries_lead"), tab.table ? [contextForm(tab), shown(tab.latest.look, say, texts)] : h("p", { class: "sp-said" }, say("none_yet"))),
+    panel(say("text"), say("text_lead", { most: grouped(tab.most) }), form(tab), progress(tab), tab.table && !tab.busy ? result(tab.table, say) : null),
+    panel(say("entries"), say("entries_lead"), tab.table ? [contextForm(tab), shown(tab.latest.look, say)] : h("p", { class: "sp-said" }, say("none_yet"))),
   ];
 }
 
@@ -32,7 +33,7 @@ function form({ say, text, asked, orders: [low, high], problem, busy }) {
 
 function progress({ say, latest: { train } }) {
   if (!train || train.state === "done") return null;
-  if (train.state === "failed") return h("p", { class: "sp-said sp-said-bad", role: "alert" }, train.problem[say.language]);
+  if (train.state === "failed") return failed(train, say);
   if (train.state === "stopped") return h("p", { class: "sp-said", role: "status" }, say("stopped"));
   if (train.state === "waiting") return h("p", { class: "sp-said", role: "status" }, say("waiting"));
   return h("p", { class: "sp-said" }, say("running", { done: grouped(train.done), of: grouped(train.of) }), h("progress", { max: train.of, value: train.done, "aria-label": say("progress") }));
@@ -66,7 +67,7 @@ function contextForm({ say, context }) {
 
 function shown(state, say) {
   if (!state) return null;
-  if (state.state === "failed") return h("p", { class: "sp-said sp-said-bad", role: "alert" }, state.problem[say.language]);
+  if (state.state === "failed") return failed(state, say);
   if (!state.law) return h("p", { class: "sp-said", role: "status" }, say("waiting"));
   const { context, levels, law, ahead } = state;
   return h(
@@ -88,10 +89,6 @@ function bars(title, rows, whole, text, more = "") {
   const row = ([token, value]) =>
     h("li", {}, h("span", { class: "sp-id" }, label(token)), h("span", { class: "sp-track", "aria-hidden": "true" }, h("i", { class: "sp-came", style: `width:${((100 * value) / whole).toFixed(2)}%` })), h("span", { class: "sp-chance" }, text(value)));
   return h("figure", { class: `sp-histogram sp-level ${more}` }, h("figcaption", {}, title), h("ol", {}, rows.map(row)));
-}
-
-function panel(title, lead, ...children) {
-  return h("section", { class: "sd-panel sp-panel", "aria-label": title }, h("h3", { class: "sd-title" }, title), h("p", { class: "sd-hint" }, lead), children);
 }
 
 function grouped(count) {

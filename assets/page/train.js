@@ -1,13 +1,11 @@
 // The Train tab: a visitor's own text becomes an n-gram table, which can be looked into and raced.
 
 import { patch } from "../player/dom.js";
-import { translator } from "../player/labels.js";
-import { language, watchLanguage } from "./address.js";
 import { choose as chooseFile } from "./files.js";
 import { keep, kept } from "./keep.js";
+import { Lab } from "./lab.js";
 import { part } from "./parts.js";
 import { choose as chooseTab } from "./tabs.js";
-import { teller } from "./tell.js";
 import { view } from "./train-view.js";
 
 const BUSY = ["waiting", "running"];
@@ -28,13 +26,10 @@ export function readText(bytes, name, most) {
 }
 
 /** component: {element, props, watch, texts, train(asked), look(asked), race(), halt(), most, orders, plain}. */
-export class Train {
+export class Train extends Lab {
   constructor(component) {
-    Object.assign(this, component);
-    const { element, texts, plain, orders } = component;
-    this.root = element.querySelector(".sp-lab");
-    this.say = teller(texts, "train", language(texts));
-    this.t = translator(texts, language(texts));
+    super(component, "train");
+    const { plain, orders } = component;
     this.asked = kept("train", plain, { order: orders });
     this.text = "";
     this.context = "";
@@ -42,15 +37,7 @@ export class Train {
     this.latest = { train: null, look: null };
     this.table = null;
     this.question = 0;
-    this.root.addEventListener("input", ({ target }) => this.changed(target));
-    this.root.addEventListener("click", ({ target }) => this.clicked(target.closest("button[data-do]")));
-    this.watch("value", () => this.received(this.props.value));
-    watchLanguage((lang) => {
-      this.say.language = lang;
-      this.t.setLanguage(lang);
-      this.draw();
-    });
-    this.draw();
+    this.begin();
   }
 
   get busy() {
@@ -60,7 +47,7 @@ export class Train {
   changed({ name, value }) {
     if (name === "text") [this.text, this.problem] = [value, null];
     else if (name === "context") this.context = value;
-    else if (name === "order") {
+    else if (name === "order" && value !== "") {
       this.asked = { ...this.asked, order: Number(value) };
       keep("train", this.asked, this.plain);
     }
@@ -106,9 +93,7 @@ export class Train {
     this.draw();
   }
 
-  received(value) {
-    if (!value) return;
-    const state = JSON.parse(value);
+  received(state) {
     // An answer to an earlier question is late.
     if (state.number !== undefined && state.number !== this.question) return;
     // What is on show stays until its successor is there.

@@ -38,7 +38,7 @@ export function controls({ t, state, race, transport }) {
     liveButton(transport, t),
     h(
       "label",
-      { class: "sd-speed" },
+      { key: "speed", class: "sd-speed" },
       h("span", { class: "sd-hidden" }, t("controls.speed")),
       h(
         "select",

@@ -3,10 +3,14 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Describes an element. Children: descriptions, strings, DOM nodes (placed as they are), arrays; null and false are left out. */
+/**
+ * Describes an element. Children: descriptions, strings, DOM nodes (placed as they are), arrays; null and false are left out.
+ * attributes.key: its name among its siblings; a patch then finds its node behind ones that are gone, and takes no other.
+ */
 export function h(tag, attributes, ...children) {
   const shown = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
-  return { tag, attributes: attributes || {}, children: shown };
+  const { key = null, ...rest } = attributes || {};
+  return { tag, key, attributes: rest, children: shown };
 }
 
 /** Makes the children of `parent` equal to the descriptions, reusing nodes in order so that focus and scroll survive. */
@@ -33,6 +37,7 @@ export function patch(parent, children) {
 export function build(document, description, namespace) {
   const svg = description.tag === "svg" || namespace === SVG;
   const node = svg ? document.createElementNS(SVG, description.tag) : document.createElement(description.tag);
+  node.sdKey = description.key;
   setAttributes(node, description.attributes);
   patch(node, description.children);
   setValue(node, description.attributes);
@@ -49,7 +54,8 @@ function patchText(parent, node, text) {
 }
 
 function patchElement(parent, node, description) {
-  if (!node || node.nodeType !== 1 || node.localName !== description.tag || node.sdKept) {
+  if (description.key !== null) node = found(parent, node, description);
+  if (!fits(node, description)) {
     parent.insertBefore(build(parent.ownerDocument, description, parent.namespaceURI), node);
     return node;
   }
@@ -57,6 +63,22 @@ function patchElement(parent, node, description) {
   patch(node, description.children);
   setValue(node, description.attributes);
   return node.nextSibling;
+}
+
+function fits(node, { tag, key }) {
+  return node?.nodeType === 1 && node.localName === tag && !node.sdKept && (node.sdKey ?? null) === key;
+}
+
+// The node of that key, from `node` on, after what stands before it is taken away; `node` itself if there is none.
+function found(parent, node, description) {
+  let at = node;
+  while (at && !fits(at, description)) at = at.nextSibling;
+  while (at && node !== at) {
+    const next = node.nextSibling;
+    parent.removeChild(node);
+    node = next;
+  }
+  return node;
 }
 
 function setAttributes(node, attributes) {
@@ -71,9 +93,17 @@ function setAttributes(node, attributes) {
   }
 }
 
-// After the children, because a <select> takes its value from its options.
-function setValue(node, attributes) {
-  if (attributes.value !== undefined && node.value !== String(attributes.value)) node.value = String(attributes.value);
+// After the children, because a <select> takes its value from its options. What a hand has set no longer listens to its
+// attribute.
+function setValue(node, { type, value, checked }) {
+  if (type === "checkbox" || type === "radio") node.checked = Boolean(checked);
+  if (value !== undefined && !holds(node, type, String(value))) node.value = String(value);
+}
+
+// While a number is being written it may look otherwise, or be none yet.
+function holds(node, type, value) {
+  if (type !== "number" || node.value === value) return node.value === value;
+  return node === node.ownerDocument.activeElement && (node.value === "" || Number(node.value) === Number(value));
 }
 
 /** Marks a node as placed by hand: a patch never rewrites it into something else. */

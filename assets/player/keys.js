@@ -1,5 +1,5 @@
-// Which key means which action, and what a chosen element says of itself. Keys count only while the stage has the focus:
-// those of the page around stay its own.
+// Which key means which action, and what a chosen element says of itself. Keys count only while the stage or the
+// transport bar has the focus: those of the page around stay its own.
 
 const SIDES = {
   ArrowLeft: ["back", "previous-token"],

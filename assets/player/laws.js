@@ -71,7 +71,5 @@ function residualOf(id, map, top) {
 // What lies outside the rows: at least zero, as rounding may bring the sum over one.
 function restOf(rows, row) {
   const left = (name) => Math.max(0, 1 - rows.reduce((sum, r) => sum + (r[name].bound ? 0 : r[name].value), 0));
-  if (!row.q_top) return { p: left("p"), q: null, overlap: null };
-  const shown = rows.reduce((sum, r) => sum + r.overlap, 0);
-  return { p: left("p"), q: left("q"), overlap: Math.max(0, row.beta - shown) };
+  return { p: left("p"), q: row.q_top ? left("q") : null };
 }

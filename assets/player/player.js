@@ -23,10 +23,16 @@ import { stagesOf } from "./walk.js";
 const ROWS = 12;
 const MORE_ROWS = 50;
 const SPOKEN = ["first", "back", "step", "last", "round"];
+// Where the focus goes when the button of an action goes away with it.
+const HEIRS = {
+  live: () => "[data-do=toggle]",
+  rows: () => ".sd-rows-box",
+  card: ({ card }) => `[data-card=${card}]`,
+};
 
 /**
  * Makes `root` a player and returns its handle {feed, more, setLanguage, setTheme, position, last, seek, play, pause,
- * setSpeed, rounds, text, goToRound, showScene, destroy}.
+ * playing, setSpeed, speed, revealed, rounds, text, goToRound, select, showScene, destroy}.
  *
  * options.strings: {en: {...}, zh: {...}}, the locale tables. options.lang: a language tag. options.view: "full" or
  * "present". options.autoplay: play a recorded run at once (default true; never under prefers-reduced-motion).
@@ -39,7 +45,11 @@ export function mount(root, options = {}) {
   const window = document.defaultView;
   const t = translator(options.strings || {}, options.lang);
   const clock = options.clock || frames(window);
-  const transport = new Transport(clock, () => draw());
+  const transport = new Transport(
+    clock,
+    () => draw(),
+    () => say(),
+  );
   const stream = new Stream();
   const texts = new Map();
   const rounds = new RoundList(document);
@@ -136,11 +146,10 @@ export function mount(root, options = {}) {
 
   function say() {
     const round = model.race.speculative?.round;
-    if (!round) return;
+    if (!round) return set({ said: "" });
     const kept = slots(round, timeline).filter(({ fate }) => fate !== "rejected" && fate !== "discarded");
     const words = kept.map(({ string, fate }) => `${quoted(string)} ${fateWord(fate, model.greedy, t)}`).join(", ");
-    ui.said = t("speak.round", { number: round.number, tokens: words });
-    draw();
+    set({ said: t("speak.round", { number: round.number, tokens: words }) });
   }
 
   function select(selection) {
@@ -212,7 +221,9 @@ export function mount(root, options = {}) {
     if (!node || !root.contains(node) || node.getAttribute("aria-disabled") === "true") return;
     if (presenting && event.target.closest(".sd-scene")) return;
     const name = presenting ? "reveal" : node.getAttribute("data-do");
-    actions[name]?.(dataOf(node), node);
+    const data = dataOf(node);
+    actions[name]?.(data, node);
+    if (!root.contains(node) && HEIRS[name]) root.querySelector(HEIRS[name](data))?.focus();
     if (SPOKEN.includes(name)) say();
   }
 
@@ -249,6 +260,7 @@ export function mount(root, options = {}) {
     } else {
       draw();
     }
+    if (transport.following && timeline.finished) say();
   }
 
   const handle = {

@@ -40,7 +40,7 @@ export function lengthSeries(lane) {
   return [kept, kept.map((k) => lengths[k] || 0)];
 }
 
-/** The smallest of 1, 2, 2.5, 5 × 10^n that is not below `value`: axes that grow in few, round steps. */
+/** The smallest of 1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 7.5 × 10^n that is not below `value`: axes that grow in few, round steps. */
 export function roundUp(value) {
   if (!(value > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

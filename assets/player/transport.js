@@ -10,11 +10,13 @@ export function comfortableSpeed(seconds) {
   return SPEEDS.filter((speed) => speed <= 1 && seconds / speed >= COMFORTABLE_S).pop() ?? SPEEDS[0];
 }
 
-/** A position in a timeline. `clock` is {now() in ms, request(callback), cancel(id)}; `changed()` is called after every move. */
+/**
+ * A position in a timeline. `clock` is {now() in ms, request(callback), cancel(id)}; `changed()` is called after every move,
+ * `ended()` when it has played to the end.
+ */
 export class Transport {
-  constructor(clock, changed) {
-    this.clock = clock;
-    this.changed = changed;
+  constructor(clock, changed, ended = () => {}) {
+    Object.assign(this, { clock, changed, ended });
     this.speed = 1;
     this.restart(null);
   }
@@ -127,5 +129,6 @@ export class Transport {
     this.frame = null;
     this.following = this.running;
     this.changed();
+    if (!this.following) this.ended();
   }
 }

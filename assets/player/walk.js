@@ -74,6 +74,7 @@ export function walk(model, source) {
   const toggle = h(
     "button",
     {
+      key: "toggle",
       type: "button",
       class: "sd-walk-open",
       "data-do": "walk",
@@ -82,12 +83,13 @@ export function walk(model, source) {
     },
     t(ui.walk ? "walk.close" : "walk.open"),
   );
-  if (!ui.walk || !round) return h("div", { class: "sd-walk" }, toggle);
+  // Open and closed the button stays one node, so that it keeps the focus.
+  if (!ui.walk || !round) return h("div", { key: "walk", class: "sd-walk" }, h("div", { class: "sd-walk-head" }, toggle));
   const stages = stagesOf(round);
   const at = Math.min(ui.stage, stages.length - 1);
   return h(
     "div",
-    { class: "sd-walk sd-walk-on" },
+    { key: "walk", class: "sd-walk sd-walk-on" },
     h("div", { class: "sd-walk-head" }, h("h3", { class: "sd-title" }, shortTitle(round, t)), toggle),
     stepper(stages, at, t),
     stageView(model, round, stages[at], source),
@@ -164,7 +166,10 @@ export function said(lane, round, stage, { t, timeline, state }) {
     return t(key, { ...params, guess: quoted(guess.string), number: stage.index + 1 });
   }
   if (stage.step === "draw") return t(drawKey(round, rule, greedy), { ...params, drawn: t(`rule.drawn_${rule.drawn}`) });
-  if (stage.step === "rollback") return t("walk.rollback.said", { ...params, rolled: rolledBack(round) });
+  if (stage.step === "rollback") {
+    const drew = round.judged.emitted_fates.at(-1) !== "accepted";
+    return t(`walk.rollback.said${drew ? "" : "_none"}`, { ...params, rolled: rolledBack(round) });
+  }
   return t(drafted || stage.step === "commit" ? `walk.${stage.step}.said` : `walk.${stage.step}.idle`, params);
 }
 

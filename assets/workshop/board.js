@@ -26,17 +26,18 @@ export function costs(points) {
 /** points: of the board. mine: ids of this reader's own. width, height: of the picture in pixels. */
 export function board({ points, mine, width, height, say, csv }) {
   const shown = points.filter((point) => point.alpha !== null);
+  const look = looks(shown);
   return h(
     "section",
     { class: "ws-board", "aria-label": say("board") },
     h("div", { class: "ws-board-head" }, h("h2", {}, say("board")), h("p", { class: "ws-hint" }, say("board_about")), csv ? h("button", { type: "button", class: "ws-button", "data-do": "csv" }, say("csv")) : null),
-    chart(shown, mine, width, height, say),
-    key(points, say),
+    chart(shown, look, mine, width, height, say),
+    key(shown, look, say),
     h("p", { class: "ws-hint" }, points.length ? summary(points, say) : say("board_empty")),
   );
 }
 
-function chart(points, mine, width, height, say) {
+function chart(points, look, mine, width, height, say) {
   const { c, slope } = costs(points);
   const expected = (alpha, gamma) => speedup(alpha, gamma, c, (n) => 1 + slope * (n - 1));
   const top = Math.max(2, ...points.map((point) => point.speedup), ...GAMMAS.map((gamma) => Math.min(expected(0.97, gamma), 4)));
@@ -49,7 +50,7 @@ function chart(points, mine, width, height, say) {
     grid(x, y, most, width, height, say),
     curves(expected, x, y, most),
     h("path", { class: "ws-even", d: `M${x(0)} ${y(1)}H${x(1)}` }),
-    points.map((point) => mark(point, x(point.alpha), y(point.speedup), mine.has(point.id), say, points)),
+    points.map((point) => mark(point, x(point.alpha), y(point.speedup), mine.has(point.id), say, look.get(point.drafter))),
   );
 }
 
@@ -97,8 +98,7 @@ function shape(name, x, y, r, attributes) {
   return h("circle", { cx: x, cy: y, r, ...attributes });
 }
 
-function mark(point, x, y, own, say, points) {
-  const { ink, shape: name } = looks(points).get(point.drafter);
+function mark(point, x, y, own, say, { ink, shape: name }) {
   const told = say("point", { drafter: say.drafter(point.drafter), gamma: point.gamma, alpha: fixed(point.alpha, 2), speedup: times(point.speedup) });
   return h(
     "g",
@@ -109,16 +109,16 @@ function mark(point, x, y, own, say, points) {
   );
 }
 
-function key(points, say) {
-  const each = [...looks(points)];
-  if (!each.length) return null;
+function key(points, look, say) {
+  if (!look.size) return null;
+  const { c, slope } = costs(points);
   return h(
     "ul",
     { class: "ws-key" },
-    each.map(([id, { ink, shape: name }]) =>
+    [...look].map(([id, { ink, shape: name }]) =>
       h("li", {}, h("svg", { viewBox: "0 0 20 20", width: 20, height: 20, style: `color:var(${ink})`, class: "ws-point", "aria-hidden": "true" }, shape(name, 10, 10, 6, {})), say.drafter(id)),
     ),
-    h("li", {}, h("svg", { viewBox: "0 0 26 10", width: 26, height: 10, class: "ws-curve", "aria-hidden": "true" }, h("path", { d: "M1 5H25" })), say("curves", { c: fixed(costs(points).c, 2), v: fixed(1 + 4 * costs(points).slope, 2) })),
+    h("li", {}, h("svg", { viewBox: "0 0 26 10", width: 26, height: 10, class: "ws-curve", "aria-hidden": "true" }, h("path", { d: "M1 5H25" })), say("curves", { c: fixed(c, 2), v: fixed(1 + 4 * slope, 2) })),
   );
 }
 

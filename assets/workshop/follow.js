@@ -23,7 +23,7 @@ class Follow {
     this.linked = false;
     this.mine = new Set(this.kept());
     document.body.classList.add("ws-attendee");
-    if (!given.code) return askForCode(this.above, this.say, base().endsWith("/w") ? null : this.say("code_wrong"));
+    if (!given.code) return askForCode(this.above, this.say, () => (base().endsWith("/w") ? null : this.say("code_wrong")));
     this.wire = new Wire(base(), "", attendee(safeStore()));
     this.stand = new Stand(page, (id) => this.wire.text(`traces/${id}`));
     this.try = new Try({ page, wire: this.wire, say: this.say, drafters: given.drafters, prompts: given.prompts, most: given.most.attendee, redraw: () => this.draw(), done: (text, run) => this.ran(run) });
@@ -53,7 +53,7 @@ class Follow {
   }
 
   gone(error) {
-    askForCode(this.above, this.say, sentence(error, this.say));
+    askForCode(this.above, this.say, () => sentence(error, this.say));
     patch(this.below, []);
   }
 
@@ -116,7 +116,7 @@ class Follow {
     await new Promise((go) => window.setTimeout(go, 300 * Math.random()));
     this.fetching = false;
     const after = this.points.at(-1)?.id ?? 0;
-    if (this.state.last_point < after) this.points = [];
+    if ((this.state?.last_point ?? 0) < after) this.points = [];
     try {
       const more = await this.wire.get(`board?after=${this.points.at(-1)?.id ?? 0}`);
       this.points = [...this.points, ...more.filter(({ id }) => id > (this.points.at(-1)?.id ?? 0))];

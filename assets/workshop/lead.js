@@ -25,18 +25,18 @@ export function start(page, given) {
 
 class Lead {
   constructor(page, given) {
-    Object.assign(this, parts(given, () => this.draw()), { page, given, state: null, asked: null, points: [], problem: null, panel: null });
+    Object.assign(this, parts(given, () => this.draw()), { page, given, state: null, asked: null, points: [], problem: null, panel: null, over: null });
     Object.assign(this, { shipped: [], address: "", leading: false, told: {}, linked: false, picked: null, known: 0 });
     document.body.classList.add("ws-presenter");
     const secret = decodeURIComponent(window.location.hash.slice(1));
-    if (!given.code) return askForCode(this.above, this.say, this.say("code_wrong"));
+    if (!given.code) return askForCode(this.above, this.say, () => this.say("code_wrong"));
     this.languages = Object.fromEntries(Object.keys(given.texts).map((lang) => [lang, words(given.texts, () => lang)]));
     this.wire = new Wire(base(), secret || "none", "");
     this.tab = tabName();
     this.post = new Post(this.wire, this.tab, (error) => this.failed(error), (state) => this.settled(state));
     this.stand = new Stand(page, (id) => this.wire.text(`traces/${id}`));
     this.teacher = new Teacher(this, given.lessons, given.texts);
-    this.try = new Try({ page, wire: this.wire, say: this.say, drafters: given.drafters, prompts: given.prompts, most: given.most.presenter, redraw: () => this.draw(), done: (text, run) => this.ran(text, run) });
+    this.try = new Try({ page, wire: this.wire, say: this.say, drafters: given.drafters, prompts: given.prompts, most: given.most.presenter, redraw: () => this.draw(), done: (text) => this.ran(text) });
     this.begin(secret);
   }
 
@@ -67,8 +67,9 @@ class Lead {
 
   lost(error) {
     document.body.classList.add("ws-lost");
-    patch(this.above, [h("p", { class: "ws-problem ws-alone", role: "alert" }, sentence(error, this.say))]);
+    this.over = error;
     patch(this.below, []);
+    this.draw();
   }
 
   listenToHands() {
@@ -326,15 +327,16 @@ class Lead {
   // --- drawing ----------------------------------------------------------------------------------------------------
 
   draw() {
-    if (!this.state || document.body.classList.contains("ws-lost")) return;
-    const over = overlay(this, (error) => sentence(error, this.say));
-    document.body.classList.toggle("ws-covered", Boolean(over));
+    const said = (error) => sentence(error, this.say);
+    if (this.over) patch(this.above, [h("p", { class: "ws-problem ws-alone", role: "alert" }, said(this.over))]);
+    if (!this.state || this.over) return;
+    const over = overlay(this, said);
     patch(this.above, over ? [h("section", { class: "ws-over" }, over)] : []);
     this.drawBar();
   }
 
   drawBar() {
-    if (this.state) patch(this.below, [bar(this)]);
+    if (this.state && !this.over) patch(this.below, [bar(this)]);
   }
 }
 

@@ -23,18 +23,23 @@ export function sentence(error, say) {
   return say("offline");
 }
 
-/** A page without a workshop: why, and a field for the code. */
+/** A page without a workshop: why, a sentence or null at every call, and a field for the code. */
 export function askForCode(above, say, why) {
   document.body.classList.add("ws-lost");
-  patch(above, [
-    h(
-      "form",
-      { class: "ws-code", "data-do": "code" },
-      why ? h("p", { class: "ws-problem", role: "alert" }, why) : null,
-      h("label", {}, say("code_ask"), h("input", { name: "code", maxlength: "12", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true })),
-      h("button", { type: "submit", class: "ws-button ws-main" }, say("code_go")),
-    ),
-  ]);
+  const draw = () => {
+    const reason = why();
+    patch(above, [
+      h(
+        "form",
+        { class: "ws-code", "data-do": "code" },
+        reason ? h("p", { class: "ws-problem", role: "alert" }, reason) : null,
+        h("label", {}, say("code_ask"), h("input", { name: "code", maxlength: "12", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true })),
+        h("button", { type: "submit", class: "ws-button ws-main" }, say("code_go")),
+      ),
+    ]);
+  };
+  watchLanguage(draw);
+  draw();
   above.querySelector("form").addEventListener("submit", (event) => {
     event.preventDefault();
     const code = above.querySelector("input").value.trim().toLowerCase();

@@ -6,7 +6,7 @@ import { recorded } from "../page/runs.js";
 const PLAIN = { drafter: "prompt-lookup", gamma: 4, temperature: 0 };
 
 export class Try {
-  /** options: {page, wire, say, drafters, prompts, most, redraw(), done(text): a run has ended and was not stopped}. */
+  /** options: {page, wire, say, drafters, prompts, most, redraw(), done(text, this): a run has ended and was not stopped}. */
   constructor(options) {
     Object.assign(this, options);
     this.values = { ...PLAIN, preset: this.prompts[0].id, prompt: this.prompts[0].text, max_new_tokens: Math.min(64, this.most), board: false };
@@ -91,7 +91,7 @@ export class Try {
         number("temperature", "T", values.temperature, 0, 1.5, 0.1),
         this.most > 32 ? number("max_new_tokens", say("try_tokens"), values.max_new_tokens, 8, this.most, 8) : null,
       ),
-      h("label", { class: "ws-check" }, h("input", { type: "checkbox", name: "board", checked: values.board, onchange: null }), say("try_board")),
+      h("label", { class: "ws-check" }, h("input", { type: "checkbox", name: "board", checked: values.board }), say("try_board")),
       h(
         "div",
         { class: "ws-row" },

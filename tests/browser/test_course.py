@@ -44,7 +44,7 @@ def test_a_lesson_is_begun_and_finished_by_keyboard_alone(server: Server, visits
     page = visits.open(server.url)
     expect(page.locator(".sd-lane").first).to_be_visible()
     tab_to(page, "[data-lessons]")
-    page.keyboard.press("Enter")
+    page.keyboard.press("Space")
     expect(panel(page, ".sp-lesson-title")).to_be_focused()
     tab_to(page, ".sp-lesson-main")
     page.keyboard.press("Enter")
@@ -56,6 +56,11 @@ def test_a_lesson_is_begun_and_finished_by_keyboard_alone(server: Server, visits
     page.keyboard.press("1")
     expect(panel(page, ".sp-lesson-reason")).to_contain_text("Right.")
     expect(page.locator(".sd-same")).to_have_text(re.compile(r"identical (\d+)/\1 ✓"), timeout=60_000)
+    tab_to(page, "[data-lesson-do=again]")
+    page.keyboard.press("Enter")
+    expect(panel(page, ".sp-lesson-title")).to_be_focused()
+    page.keyboard.press("1")
+    expect(panel(page, ".sp-lesson-reason")).to_contain_text("Right.")
     tab_to(page, ".sp-lesson-main")
     page.keyboard.press("Enter")
     expect(panel(page, ".sp-lesson-place")).to_have_text("Lesson 2 of 9")
@@ -101,6 +106,20 @@ def test_what_to_try_is_put_into_the_widgets(server: Server, visits: Visits) -> 
     expect(page.locator("#gamma input[type=number]")).to_have_value("3")
     expect(page.locator("#drafter input")).to_have_value(re.compile("feature head", re.IGNORECASE))
     expect(panel(page, ".sp-lesson-try")).to_contain_text("Press Run")
+
+
+def test_a_lesson_opened_again_after_a_live_run_shows_its_recorded_run(server: Server, visits: Visits) -> None:
+    page = learn(visits, server, "1", "&max_new_tokens=20")
+    expect(page.locator(".sd-badge-recorded")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#run")).to_be_enabled(timeout=30_000)
+    page.click("#run")
+    expect(page.locator(".sp-run button[aria-pressed=true]")).to_be_visible(timeout=60_000)
+    page.click("[data-lessons]")
+    page.locator(f"[data-entry='{TAUGHT[0]['id']}']").last.click()
+    expect(panel(page, "[data-choice]").first).to_be_visible()
+    expect(page.locator(".sp-recorded select")).to_have_value(TAUGHT[0]["trace"])
+    expect(page.locator(".sd-badge")).to_have_class(re.compile("sd-badge-recorded"))
 
 
 def test_the_wrong_line_is_found(server: Server, visits: Visits) -> None:

@@ -119,6 +119,23 @@ def test_prove_shows_what_every_rule_does(server: Server, visits: Visits) -> Non
     assert fits(page)
 
 
+def test_a_number_can_be_written_anew(server: Server, visits: Visits) -> None:
+    page = visits.open(f"{server.url}/?tab=prove")
+    field = page.locator("#prove input[name=temperature]")
+    field.press("ControlOrMeta+a")
+    for key, shown in [("Backspace", ""), (".", ""), ("5", ".5")]:
+        page.keyboard.press(key)
+        expect(field).to_have_value(shown)
+    page.wait_for_function("location.search.includes('prove.temperature=0.5')")
+    field.press("ControlOrMeta+a")
+    page.keyboard.type("1.05")
+    expect(field).to_have_value("1.05")
+    field.fill("")
+    expect(field).to_have_value("")
+    field.press("Tab")
+    expect(field).to_have_value("1.05")
+
+
 def test_prove_stops_and_says_what_is_wrong(server: Server, visits: Visits) -> None:
     page = visits.open(f"{server.url}/?tab=prove&lang=zh")
     page.fill("#prove textarea", "the cat sat")

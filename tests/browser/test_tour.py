@@ -66,6 +66,22 @@ def test_back_next_and_skip(server: Server, visits: Visits) -> None:
     expect(step(page)).to_have_text("1")
 
 
+def test_who_goes_on_by_keyboard_stays_on_the_button(server: Server, visits: Visits) -> None:
+    page = visits.open(server.url, reduced_motion="reduce")
+    button(page, "start").focus()
+    for number in "1234":
+        page.keyboard.press("Enter")
+        expect(step(page)).to_have_text(number)
+        expect(button(page, "next")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(button(page, "start")).to_be_focused()
+    page.keyboard.press("Enter")
+    button(page, "next").press("Enter")
+    button(page, "back").press("Enter")
+    expect(step(page)).to_have_text("1")
+    expect(button(page, "next")).to_be_focused()
+
+
 OWN = {
     "run": lambda page: page.click("#run"),
     "another run": lambda page: page.select_option(".sp-recorded select", "ngram"),

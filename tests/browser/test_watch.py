@@ -232,6 +232,26 @@ def test_any_run_can_be_presented(server: Server, visits: Visits) -> None:
     played(page, "30/30")
 
 
+def test_long_drafts_fit_the_page_and_the_projector(server: Server, visits: Visits) -> None:
+    page = ready(visits.open(f"{server.url}/?gamma=12"))
+    run(page, 30)
+    page.click("#more")
+    box = page.locator(".sd-round-panel > .sd-grid-box")
+    expect(box.locator(".sd-grid-number")).to_have_count(13)
+    assert box.evaluate("node => node.scrollWidth - node.clientWidth") <= 0
+    settings(page)
+    set_field(page, "gamma", 16)
+    run(page, 30)
+    page.click("[data-do=present]")
+    cells = page.locator(".sd-present .sd-grid .sd-cell")
+    expect(cells).to_have_count(34)
+    for width in (1280, 800):
+        page.set_viewport_size({"width": width, "height": 768})
+        edges = cells.evaluate_all("nodes => nodes.map((node) => node.getBoundingClientRect().right)")
+        assert max(edges) <= width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_a_page_in_a_frame_copies_its_own_address(server: Server, visits: Visits, tmp_path: Path) -> None:
     outer = f'<iframe src="{server.url}/?gamma=6" width="1200" height="800" allow="clipboard-write"></iframe>'
     (tmp_path / "outer.html").write_text(outer, encoding="utf-8")

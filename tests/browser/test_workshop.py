@@ -228,7 +228,20 @@ def test_two_tabs_of_the_presenter(room: Class, visits: Visits) -> None:
 def test_a_wrong_secret_is_a_sentence(room: Class, visits: Visits) -> None:
     page = room.present(visits, "wrong")
     expect(page.locator(".ws-problem")).to_contain_text("presenter's secret")
+    page.evaluate("document.documentElement.lang = 'zh'")
+    expect(page.locator(".ws-problem")).to_have_text(re.compile("[\u4e00-\u9fff]"))
     assert [text for text in visits.complaints if "403" not in text] == []
+    visits.complaints.clear()
+
+
+def test_a_wrong_code_is_asked_for_again_in_the_readers_language(room: Class, visits: Visits) -> None:
+    page = visits.open(f"{room.server.url}/w/no-such-code")
+    page.fill(".ws-code input", "abc")
+    page.evaluate("document.documentElement.lang = 'zh'")
+    expect(page.locator(".ws-code button")).to_have_text(re.compile("[\u4e00-\u9fff]"))
+    expect(page.locator(".ws-problem")).to_have_text(re.compile("[\u4e00-\u9fff]"))
+    expect(page.locator(".ws-code input")).to_have_value("abc")
+    assert [text for text in visits.complaints if "404" not in text] == []
     visits.complaints.clear()
 
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { Buffer } from "../../assets/page/buffer.js";
+import { Stage } from "../../assets/page/stage.js";
 
 const START = '{"event":"run_started"}\n';
 const FINISH = '{"event":"run_finished"}\n';
@@ -47,4 +48,13 @@ test("a run is whole when all of its lanes have ended", () => {
   assert.equal(buffer.whole, false);
   buffer.append(FINISH);
   assert.equal(buffer.whole, true);
+});
+
+test("a recorded run that is kept stays what it was when a live run takes its buffer", async () => {
+  const live = new Buffer();
+  const stage = Object.assign(Object.create(Stage.prototype), { shown: { buffer: live, key: "trace hero" } });
+  live.receive(value("hero", 0, START + FINISH));
+  const { buffer } = await stage.load("hero");
+  live.receive(value("other", 0, START));
+  assert.equal(buffer.text, START + FINISH);
 });

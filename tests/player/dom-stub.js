@@ -34,6 +34,7 @@ class Node {
   removeChild(node) {
     const at = this.childNodes.indexOf(node);
     if (at < 0) throw new Error("not a child");
+    if (node.contains(this.ownerDocument.activeElement)) this.ownerDocument.activeElement = null;
     this.childNodes.splice(at, 1);
     node.parentNode = null;
     return node;
@@ -145,6 +146,14 @@ class Element extends Node {
     return this.all(selector)[0] ?? null;
   }
 
+  querySelector(selector) {
+    return this.one(selector);
+  }
+
+  focus() {
+    this.ownerDocument.activeElement = this;
+  }
+
   addEventListener(name, listener) {
     this.listeners.push([name, listener]);
   }
@@ -181,6 +190,7 @@ export function markup(node) {
 /** A new document with a root to mount a player in. `reduced`: the reader asked for less motion. */
 export function page({ reduced = false } = {}) {
   const document = {
+    activeElement: null,
     createElement: (name) => new Element(document, name, "http://www.w3.org/1999/xhtml"),
     createElementNS: (namespace, name) => new Element(document, name, namespace),
     createTextNode: (text) => new Text(document, text),

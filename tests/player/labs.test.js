@@ -3,16 +3,19 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { kept, searchWith } from "../../assets/page/keep.js";
+import { Prove } from "../../assets/page/prove.js";
 import { across, common, result as greedyResult } from "../../assets/page/prove-greedy.js";
 import { result as sampledResult } from "../../assets/page/prove-sampled.js";
 import { detail, table, tiny } from "../../assets/page/prove-table.js";
 import { addressOf, asked } from "../../assets/page/tabs.js";
 import { teller } from "../../assets/page/tell.js";
+import { reel } from "../../assets/page/reel.js";
 import { chart } from "../../assets/page/theory-chart.js";
 import { formulas } from "../../assets/page/theory-formulas.js";
 import { laws, stepOf } from "../../assets/page/theory-laws.js";
 import { alphaNeeded, curve, lawsOf, MOST, PAIRS, shares, sloped, summary, textOf, withChance } from "../../assets/page/theory-numbers.js";
 import { PUBLISHED, published } from "../../assets/page/theory-published.js";
+import { translator } from "../../assets/player/labels.js";
 import { flat, speedup } from "../../assets/player/theory.js";
 import { all, asset, strings, words } from "./fixtures.js";
 
@@ -84,6 +87,14 @@ test("the formulas carry the golden numbers", () => {
     assert.equal(result.drafted, "73 %");
     assert.equal(result.arithmetic, "1.63×");
     assert.equal(result.best_flat, "γ = 11, 3.8×");
+  }
+});
+
+test("what is never slower is said as far as it was looked at", () => {
+  const level = summary(0.9, 0, flat);
+  for (const say of sayings("theory")) {
+    const row = formulas({ alpha: 0.9, gamma: 5, c: 0, slope: 0 }, { flat: level, sloping: level }, say).find(({ attributes }) => attributes["data-row"] === "even_gamma");
+    assert.equal(words(row.children.at(-1)), `γ ≤ ${MOST}`);
   }
 });
 
@@ -227,4 +238,22 @@ test("two number types: where the target alone parts from itself, and how close 
     assert.ok(drawn.includes("538") && drawn.includes(parted));
     assert.doesNotMatch(drawn, /prove\.|\{\w+\}|undefined/);
   }
+});
+
+test("a number field that is empty is being written: nothing changes yet", () => {
+  const tab = Object.assign(Object.create(Prove.prototype), { asked: { seed: 7, prompt: "a" }, draw: () => {}, plain: {} });
+  tab.changed({ name: "seed", value: "" });
+  assert.equal(tab.asked.seed, 7);
+});
+
+test("every tool over the stage has its icon, and a run that says no temperature gets none", () => {
+  const [language] = languages;
+  const shown = { buffer: { lines: 1 }, key: "", source: "" };
+  const runs = [{ number: 1, settings: { drafter: "ngram", gamma: 4 } }];
+  const problem = { [language]: "so it is" };
+  const drawn = reel({ t: translator(strings, language), traces: [], shown, runs, whole: true, problem, without: [], leads: true, say: (key) => key });
+  const icons = all(drawn, "svg");
+  assert.equal(icons.length, 7);
+  for (const icon of icons) assert.ok(all(icon, "path")[0].attributes.d);
+  assert.match(words(drawn), /γ 4 T –/);
 });

@@ -75,6 +75,14 @@ test("the cost of having no cache says when, where and how it was measured", () 
   for (const row of cache.rows) assert.ok(row.without_s > row.with_cache_s);
 });
 
+test("a run that says no temperature has none", () => {
+  const { race, timeline } = run("hero");
+  const { sampling, ...settings } = timeline.header.settings;
+  const bare = { race, timeline: Object.assign(Object.create(timeline), { header: { ...timeline.header, settings } }) };
+  assert.notEqual(sampling, undefined);
+  assert.equal(said(bare, translator(strings, "en")).temperature, "–");
+});
+
 test("a text is a title, paragraphs and items", () => {
   const { title, sections } = parse("# One\n\n## a\nfirst\nline\n\nsecond\n\n- x: **p** and `q`\n- y: z\n");
   assert.equal(title, "One");

@@ -6,6 +6,7 @@ import test from "node:test";
 import { chart, ticks } from "../../assets/page/measure-chart.js";
 import * as closer from "../../assets/page/measure-closer.js";
 import * as form from "../../assets/page/measure-form.js";
+import { Measure } from "../../assets/page/measure.js";
 import * as lunch from "../../assets/page/measure-lunch.js";
 import { freeUpTo, measuredV, predicted, real, size } from "../../assets/page/measure-numbers.js";
 import { nameOf, speedups, table, verdicts } from "../../assets/page/measure-result.js";
@@ -144,6 +145,29 @@ test("positions and prompts are those of the chosen run", () => {
   const lines = all(closer.prompts(states.gamma, cell, namesIn("en").say), "tr").slice(1);
   assert.equal(lines.length, 2);
   assert.ok(words(lines[1]).includes("<img src=x>"));
+});
+
+test("however many positions and however narrow the picture, names and ticks have room", () => {
+  for (const [width, gamma] of [[400, 4], [330, 16], [330, 32], [800, 32]]) {
+    const tested = Array.from({ length: gamma }, (_, i) => 99 - i);
+    const drawn = closer.positions({ tested, accepted: tested }, width, namesIn("en").say);
+    const texts = all(drawn, "text");
+    const named = texts.filter(({ attributes }) => attributes.class === "sp-dot-name");
+    const ticked = texts.filter(({ attributes, children }) => attributes["text-anchor"] === "middle" && /^\d+$/.test(children[0]));
+    assert.equal(all(drawn, "circle").length, gamma);
+    const apart = (list) => Math.min(...list.slice(1).map(({ attributes: { x } }, i) => x - list[i].attributes.x));
+    assert.ok(apart(named) >= 45, `${width} ${gamma}: names ${apart(named)}`);
+    assert.ok(apart(ticked) >= 17, `${width} ${gamma}: ticks ${apart(ticked)}`);
+  }
+});
+
+test("a number field that is empty is being written: nothing changes yet", () => {
+  const tab = Object.assign(Object.create(Measure.prototype), { asked: { gamma: 4, listed: "", prompts: "few", gammas: "1" }, draw: () => {}, check: () => {} });
+  tab.changed({ name: "gamma", value: "" });
+  assert.equal(tab.asked.gamma, 4);
+  tab.changed({ name: "gamma", value: "12" });
+  tab.changed({ name: "gammas", value: "" });
+  assert.deepEqual([tab.asked.gamma, tab.asked.gammas], [12, ""]);
 });
 
 test("the strip shows the rounds over the whole text of every policy", () => {

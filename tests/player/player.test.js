@@ -22,6 +22,8 @@ function open(ndjson, options = {}) {
 
 const laneText = (root, i) => root.all(".sd-text-body")[i].textContent;
 const click = (root, selector, i = 0) => root.all(selector)[i].send("click");
+const focused = (root) => root.ownerDocument.activeElement?.getAttribute("data-do");
+const said = (root) => root.one("[role=status][aria-live]").textContent;
 const press = (node, key, more = {}) => node.send("keydown", { key, ...more });
 
 test("the same position gives the same page, however it was reached", () => {
@@ -193,9 +195,28 @@ test("a live run is followed, left by scrubbing, and found again by its button",
   player.seek(4);
   player.feed(ndjson.slice(0, half + 9000));
   assert.equal(player.position(), 4);
+  root.one("[data-do=live]").focus();
   click(root, "[data-do=live]");
   assert.equal(player.position(), player.last());
+  assert.equal(focused(root), "toggle");
   assert.equal(root.one(".sd-badge").textContent, "live");
+  assert.equal(said(root), "");
+  player.feed(ndjson);
+  assert.match(said(root), /^Round \d+: /);
+});
+
+test("a run that has played to its end is said, and nothing is said of its start", () => {
+  const frames = [];
+  const clock = { now: () => 1e9 * frames.length, request: (frame) => frames.push(frame), cancel: () => {} };
+  const { root, player } = open(text("greedy"), { clock });
+  player.play();
+  for (let i = 0; player.playing(); i++) {
+    assert.equal(said(root), "");
+    frames[i]();
+  }
+  assert.match(said(root), /^Round \d+: /);
+  click(root, "[data-do=first]");
+  assert.equal(said(root), "");
 });
 
 test("choosing a token tells the page, moves the inspector and survives a step back and forth", () => {
@@ -259,14 +280,18 @@ test("cards open their definition and close again", () => {
   assert.ok(root.all(".sd-card").length > 10);
   click(root, "[data-card=drafted]");
   assert.match(root.one(".sd-definition").textContent, /vLLM.*Avg Draft acceptance rate/);
+  root.one(".sd-close").focus();
   click(root, ".sd-close");
   assert.equal(root.one(".sd-definition"), null);
+  assert.equal(root.ownerDocument.activeElement, root.one("[data-card=drafted]"));
 });
 
 test("the walk goes through the round stage by stage", () => {
   const { root, player } = open(text("greedy"));
   player.seek(10);
+  root.one("[data-do=walk]").focus();
   click(root, "[data-do=walk]");
+  assert.equal(focused(root), "walk");
   const said = [root.one(".sd-stage-said").textContent];
   for (let i = 0; i < 12; i++) {
     click(root, "[data-do=walk-step]");
@@ -276,6 +301,7 @@ test("the walk goes through the round stage by stage", () => {
   assert.equal(root.one(".sd-now").textContent, "6roll back");
   click(root, "[data-do=walk]");
   assert.equal(root.one(".sd-stage-view"), null);
+  assert.equal(focused(root), "walk");
 });
 
 test("for a projector numbers stay covered until asked for", () => {

@@ -44,6 +44,23 @@ test("playback stands where the race stood after the same time, at any speed", (
   }
 });
 
+test("the end is told once, when a run has played to it, and not on the way or by a jump", () => {
+  const clock = fakeClock();
+  let ends = 0;
+  const transport = new Transport(
+    clock,
+    () => {},
+    () => ends++,
+  );
+  transport.restart(timelineOf(text("greedy")));
+  transport.seek(transport.last);
+  transport.play();
+  clock.advance(100);
+  assert.equal(ends, 0);
+  clock.advance(60000);
+  assert.equal(ends, 1);
+});
+
 test("a frame in which nothing happens draws nothing", () => {
   const { clock, moves, transport } = player(text("greedy"));
   transport.play();

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { STEPS, cacheAt, linesOf, litLines, revealAt, stagesOf } from "../../assets/player/walk.js";
-import { NAMES, text, timelineOf } from "./fixtures.js";
+import { translator } from "../../assets/player/labels.js";
+import { STEPS, cacheAt, linesOf, litLines, revealAt, said, stagesOf } from "../../assets/player/walk.js";
+import { NAMES, strings, text, timelineOf } from "./fixtures.js";
 
 const source = readFileSync(new URL("../../specdemo/core/verify.py", import.meta.url), "utf8");
 const verify = source.slice(source.indexOf("def verify("), source.indexOf("\n\n\ndef residual("));
@@ -54,6 +55,18 @@ test("after the roll-back the cache holds the text without its last token", () =
     assert.equal(Boolean(next), drawn);
     assert.equal(cells.length, round.drafted.tokens.length + 1);
   }
+});
+
+test("the roll-back speaks of a new token only where one was drawn", () => {
+  const t = translator(strings, "en");
+  const seen = new Set();
+  for (const { timeline, lane, round } of everyRound()) {
+    const drawn = round.judged.emitted_fates.at(-1) !== "accepted";
+    const words = said(lane, round, stagesOf(round).at(-1), { t, timeline });
+    assert.equal(/new token/.test(words), drawn, words);
+    seen.add(drawn);
+  }
+  assert.deepEqual([...seen].sort(), [false, true]);
 });
 
 test("each step that verify decides lights lines of it", () => {

@@ -66,6 +66,18 @@ test("every point with an α is on the board, an own one marked; one without α 
   assert.ok(board({ points: [], mine: new Set(), width: 300, height: 300, say }));
 });
 
+test("the key of the board names every drafter by the ink and shape of its points", () => {
+  const point = (id, drafter, alpha) => ({ id, drafter, gamma: 4, temperature: 0, tokens: 30, alpha, speedup: 1.2, c: id / 10, v: 1.4 });
+  const points = [point(1, "ngram", null), point(2, "model", 0.5), point(3, "prompt-lookup", 0.6)];
+  const drawn = board({ points, mine: new Set(), width: 800, height: 500, say });
+  const look = ({ attributes: { style }, children }) => `${style} ${children.map(({ tag }) => tag).find((tag) => ["circle", "rect", "path"].includes(tag))}`;
+  const [key] = byClass(drawn, "ws-key");
+  const inks = byClass(key, "ws-point").map(look);
+  assert.deepEqual(byClass(drawn, "ws-point").filter(({ tag }) => tag === "g").map(look), inks);
+  assert.equal(new Set(inks).size, 2);
+  assert.match(JSON.stringify(key), /0\.30/); // the c of the curves, which is that of the points drawn
+});
+
 test("places are posted one after the other, and the newest wins", async () => {
   const sent = [];
   const waiting = [];
