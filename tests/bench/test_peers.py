@@ -9,6 +9,7 @@ import torch
 from toypair import ToyText
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from specdemo import lanes
 from specdemo.bench import limits, peer_methods, peer_report, peers
 from specdemo.bench.floor import Floor
 from specdemo.bench.peer_methods import AnyArchitecture, Method
@@ -128,11 +129,11 @@ def test_limit_adds_up_the_passes_of_the_rounds_behind_the_middle_of_the_run(
 ) -> None:
     asked: list[tuple[int, tuple[int, ...]]] = []
 
-    def measured(target, drafter, context, clock, widths):  # type: ignore[no-untyped-def]
+    def measured(pair, config, widths, context):  # type: ignore[no-untyped-def]
         asked.append((len(context), tuple(widths)))
         return Costs(((1, 10.0), (4, 13.0)), 2.0)
 
-    monkeypatch.setattr(limits, "measure_costs", measured)
+    monkeypatch.setattr(lanes, "costs_of", measured)
     config = Method("m").config(Prompt("a", "copy", "1 2 3"), 8, raw=False)
     assert limits.limit(pair, config, (5,) * 8, [(3, 4), (0, 1)]) == pytest.approx(3 * 2 + 13 + 10)
     assert asked == [(3 + 4, (1, 4))]
