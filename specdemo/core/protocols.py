@@ -1,8 +1,8 @@
 """What the engine needs from a model, a drafter and a detokeniser. No implementation."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from torch import Tensor
 
@@ -113,11 +113,13 @@ class Tables:
 
     embedding: input rows `[≥ V, H]`. head: output rows `[≥ V, H]`. linear: a weight `[out, in]` as the fastest
     x `[n, in]` → `[n, out]` of this machine, which may keep the weight in fewer bits.
+    ready: what drafters made of them once, for the next run.
     """
 
     embedding: Tensor
     head: Tensor
     linear: Callable[[Tensor], Callable[[Tensor], Tensor]]
+    ready: dict[object, Any] = field(default_factory=dict, compare=False)
 
 
 class ModelAccess(Protocol):

@@ -4,14 +4,16 @@ Knows the equations of a Llama layer and the target's tables. Does not know toke
 made ready once by the target's `linear`, which may keep it in bytes; a step of one position builds no mask.
 """
 
+import copy
 from collections.abc import Callable
+from pathlib import Path
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from specdemo.core.ids import to_device
-from specdemo.core.protocols import Tables
+from specdemo.core.protocols import ModelAccess, Tables
 from specdemo.drafters.draft_file import FEATURE_HEAD, Weights
 from specdemo.drafters.model import Support
 
@@ -49,6 +51,16 @@ class DraftNet:
         self._length = 0
         self._cache = self._embedding.new_zeros(self.shape.layers, 2, 1, self.shape.kv_heads, 0, self.shape.dim)
         self._turn = self._embedding.new_zeros(2, 0, self.shape.dim, dtype=torch.float32)
+
+    @classmethod
+    def of(cls, path: Path, kind: str, access: ModelAccess) -> "DraftNet":
+        """The net in a file for a new sequence. Its matrices are read and made ready once for the target's life."""
+        tables, key = access.tables(), (path, path.stat().st_mtime_ns)
+        if key not in tables.ready:
+            weights = Weights.load(path, kind, access.vocabulary, tables.embedding.shape[1])
+            tables.ready[key] = cls(weights, tables)
+        net: DraftNet = copy.copy(tables.ready[key])  # reading puts other tensors in place of cache and angles
+        return net
 
     def __len__(self) -> int:
         return self._length

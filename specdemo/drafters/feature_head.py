@@ -12,7 +12,7 @@ from torch import Tensor
 from specdemo.core import ids
 from specdemo.core.protocols import Pass
 from specdemo.core.verify import Verdict
-from specdemo.drafters.draft_file import FEATURE_HEAD, Weights
+from specdemo.drafters.draft_file import FEATURE_HEAD
 from specdemo.drafters.draft_net import DraftNet
 from specdemo.drafters.model import SessionDrafter, Support, takes_first
 from specdemo.drafters.registry import Setup
@@ -28,9 +28,7 @@ def make(setup: Setup) -> "FeatureHead":
 def session(setup: Setup) -> "FeatureSession":
     """The head's session, from the knob's file or the default one."""
     path = find(setup.access, FEATURE_HEAD, str(setup.knobs["file"]))
-    tables = setup.access.tables()
-    weights = Weights.load(path, FEATURE_HEAD, setup.access.vocabulary, tables.embedding.shape[1])
-    return FeatureSession(DraftNet(weights, tables))
+    return FeatureSession(DraftNet.of(path, FEATURE_HEAD, setup.access))
 
 
 class FeatureSession:

@@ -10,7 +10,7 @@ import torch
 
 from specdemo.core import ids
 from specdemo.core.protocols import Pass
-from specdemo.drafters.draft_file import TINY_MODEL, Weights
+from specdemo.drafters.draft_file import TINY_MODEL
 from specdemo.drafters.draft_net import DraftNet
 from specdemo.drafters.model import SessionDrafter, over
 from specdemo.drafters.registry import Setup
@@ -20,9 +20,7 @@ from specdemo.drafters.trained import find
 def make(setup: Setup) -> SessionDrafter:
     """`PairError` if there is no file for the target or it does not fit."""
     path = find(setup.access, TINY_MODEL, str(setup.knobs["file"]))
-    tables = setup.access.tables()
-    weights = Weights.load(path, TINY_MODEL, setup.access.vocabulary, tables.embedding.shape[1])
-    net = DraftNet(weights, tables)
+    net = DraftNet.of(path, TINY_MODEL, setup.access)
     return over(TinySession(net), setup, "tiny model", net.support)
 
 

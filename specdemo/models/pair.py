@@ -73,6 +73,7 @@ class Pair:
         self._target = Decoder(target.model)
         self._draft = Decoder(draft.model) if draft else None
         self._quantised: dict[str, Quantised] = {}
+        self._tables: Tables | None = None
 
     @property
     def name(self) -> str:
@@ -129,8 +130,10 @@ class Pair:
         return HFSession(self._copy(scheme).model, self.vocabulary)
 
     def tables(self) -> Tables:
-        embedding, head = self._model.get_input_embeddings(), self._model.get_output_embeddings()
-        return Tables(embedding.weight.detach(), head.weight.detach(), light)
+        if self._tables is None:
+            embedding, head = self._model.get_input_embeddings(), self._model.get_output_embeddings()
+            self._tables = Tables(embedding.weight.detach(), head.weight.detach(), light)
+        return self._tables
 
     def quantised_report(self, scheme: str) -> QuantisedReport:
         """What the copy is; makes it if need be."""
@@ -155,6 +158,7 @@ class Pair:
     def close(self) -> None:
         """Lets go of the quantised copies and the models. The pair cannot be used afterwards."""
         self._quantised.clear()
+        self._tables = None
         del self._model, self._target, self._draft
         if self.device == "cuda":
             torch.cuda.empty_cache()
