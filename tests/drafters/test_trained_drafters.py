@@ -1,5 +1,6 @@
 """Drafters over trained nets: their own caches, the target's states, and the rule of the hybrid."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from tiny_models import ROWS, tiny
-from toy_drafts import SHAPE, random_weights
+from toy_drafts import SHAPE, random_file, random_weights
 from toy_lanes import GREEDY, WARM, Bench, Knobs, finished, lane, metrics, toy
 
 from specdemo.config import SamplingConfig
@@ -20,7 +21,7 @@ from specdemo.core.verify import Draft, Fate, Verdict
 from specdemo.costs import measure_costs
 from specdemo.distill.nets import FeatureHead as TrainedHead
 from specdemo.distill.nets import TinyModel, causal, weights
-from specdemo.drafters.draft_file import FEATURE_HEAD, Weights
+from specdemo.drafters.draft_file import FEATURE_HEAD, TINY_MODEL, Weights
 from specdemo.drafters.draft_net import DraftNet
 from specdemo.drafters.feature_head import FeatureHead, FeatureSession
 from specdemo.drafters.hybrid import kept
@@ -240,6 +241,21 @@ def test_an_end_token_that_must_wait_has_no_mass_until_then(bench: Bench, id: st
     assert laws[2, end] > 0
     others = [token for token in range(bench.access.vocabulary) if token != end]
     assert torch.allclose(laws[0, others], free[0, others] / (1 - free[0, end]), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [TINY_MODEL, FEATURE_HEAD])
+def test_runs_share_the_matrices_and_no_sequence(bench: Bench, tmp_path: Path, kind: str) -> None:
+    """Read and made ready once for a target that keeps its tables; a file that was written anew is read anew."""
+    tables = bench.access.tables()
+    bench.access.tables = lambda: tables  # type: ignore[method-assign]
+    path = random_file(kind, bench.access.vocabulary, tmp_path)
+    one, other = (DraftNet.of(path, kind, bench.access) for _ in range(2))
+    assert one._layers is other._layers
+    first = one.read(one.embedded(torch.tensor([1, 2, 3])))
+    assert (len(one), len(other)) == (3, 0)
+    assert torch.equal(other.read(other.embedded(torch.tensor([1, 2, 3]))), first)
+    os.utime(path, ns=(1, 1))
+    assert DraftNet.of(path, kind, bench.access)._layers is not one._layers
 
 
 def test_a_target_without_states_is_refused() -> None:
