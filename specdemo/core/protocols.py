@@ -112,13 +112,15 @@ class Tables:
     """What a net trained for the target borrows from it.
 
     embedding: input rows `[≥ V, H]`. head: output rows `[≥ V, H]`. linear: a weight `[out, in]` as the fastest
-    x `[n, in]` → `[n, out]` of this machine, which may keep the weight in fewer bits.
+    x `[n, in]` → `[n, out]` of this machine, which may keep the weight in fewer bits. norm: the same for a root mean
+    square norm, from a weight `[H]` and an ε.
     ready: what drafters made of them once, for the next run.
     """
 
     embedding: Tensor
     head: Tensor
     linear: Callable[[Tensor], Callable[[Tensor], Tensor]]
+    norm: Callable[[Tensor, float], Callable[[Tensor], Tensor]]
     ready: dict[object, Any] = field(default_factory=dict, compare=False)
 
 

@@ -1,11 +1,13 @@
 """A trained draft as it runs: a layer or two over a cache of its own, one position after the other.
 
-Knows the equations of a Llama layer and the target's tables. Does not know tokens, laws or drafting. Every matrix is
-made ready once by the target's `linear`, which may keep it in bytes; a step of one position builds no mask.
+Knows the equations of a Llama layer and the target's tables. Does not know tokens, laws or drafting. Matrices and norms
+are made ready once by the target's `linear`, which may keep them in bytes, and `norm`; a step of one position builds no
+mask.
 """
 
 import copy
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -17,7 +19,9 @@ from specdemo.core.protocols import ModelAccess, Tables
 from specdemo.drafters.draft_file import FEATURE_HEAD, Weights
 from specdemo.drafters.model import Support
 
-Linear = Callable[[Tensor], Tensor]
+Map = Callable[[Tensor], Tensor]
+"""Of rows: a matrix or a norm."""
+
 BLOCK = 512
 """Positions by which the cache grows."""
 
@@ -40,14 +44,19 @@ class DraftNet:
         def tensor(*names: str) -> Tensor:
             return torch.cat([weights.tensors[name] for name in names]).to(self._device, self._dtype)
 
-        self._layers = [
-            _Layer(lambda *names, at=f"layers.{layer}.": tensor(*[at + name for name in names]), tables.linear)
-            for layer in range(self.shape.layers)
-        ]
-        self._norm = tensor("norm")
+        def norm(name: str) -> Map:
+            return tables.norm(tensor(name), self.shape.eps)
+
+        def layer(at: str) -> _Layer:
+            matrices = [[at + name for name in names] for names in (("q", "k", "v"), ("o",), ("gate", "up"), ("down",))]
+            norms = norm(at + "before_attention"), norm(at + "before_mlp")
+            return _Layer(*norms, *[tables.linear(tensor(*names)) for names in matrices])
+
+        self._layers = [layer(f"layers.{i}.") for i in range(self.shape.layers)]
+        self._norm = norm("norm")
         if weights.kind == FEATURE_HEAD:
             self._join = tables.linear(tensor("join"))
-            self._embedding_norm, self._feature_norm = tensor("embedding_norm"), tensor("feature_norm")
+            self._embedding_norm, self._feature_norm = norm("embedding_norm"), norm("feature_norm")
         self._length = 0
         self._cache = self._embedding.new_zeros(self.shape.layers, 2, 1, self.shape.kv_heads, 0, self.shape.dim)
         self._turn = self._embedding.new_zeros(2, 0, self.shape.dim, dtype=torch.float32)
@@ -75,7 +84,7 @@ class DraftNet:
 
     def joined(self, embedded: Tensor, states: Tensor) -> Tensor:
         """Input of a feature head, `[n, H]`, from ids' rows and the hidden states before them, both `[n, H]`."""
-        parts = self._scaled(embedded, self._embedding_norm), self._scaled(states.to(self._dtype), self._feature_norm)
+        parts = self._embedding_norm(embedded), self._feature_norm(states.to(self._dtype))
         return self._join(torch.cat(parts, -1))
 
     def read(self, x: Tensor) -> Tensor:
@@ -90,10 +99,10 @@ class DraftNet:
             mask = torch.zeros(n, self._length, dtype=self._dtype, device=self._device)
             mask = mask.masked_fill_(later, float("-inf")).repeat(self.shape.heads // self.shape.kv_heads, 1)
         for layer, kept in zip(self._layers, self._cache, strict=True):
-            x = x + self._attention(layer, self._scaled(x, layer.before_attention), cosine, sine, kept, mask)
-            gate, up = layer.gate_up(self._scaled(x, layer.before_mlp)).chunk(2, -1)
+            x = x + self._attention(layer, layer.before_attention(x), cosine, sine, kept, mask)
+            gate, up = layer.gate_up(layer.before_mlp(x)).chunk(2, -1)
             x = x + layer.down(functional.silu(gate) * up)
-        return self._scaled(x, self._norm)
+        return self._norm(x)
 
     def logits(self, features: Tensor) -> Tensor:
         """`[n, R]` from features `[n, H]`: a column for each id that it can say."""
@@ -123,15 +132,15 @@ class DraftNet:
             self._cache = functional.pad(self._cache, (0, 0, 0, more))
             self._turn = _angles(capacity + more, self.shape.dim, self.shape.theta).to(self._device)
 
-    def _scaled(self, x: Tensor, weight: Tensor) -> Tensor:
-        return functional.rms_norm(x, weight.shape, weight, self.shape.eps)
 
-
+@dataclass(frozen=True, slots=True)
 class _Layer:
-    def __init__(self, tensor: Callable[..., Tensor], linear: Callable[[Tensor], Linear]) -> None:
-        self.qkv, self.o = linear(tensor("q", "k", "v")), linear(tensor("o"))
-        self.gate_up, self.down = linear(tensor("gate", "up")), linear(tensor("down"))
-        self.before_attention, self.before_mlp = tensor("before_attention"), tensor("before_mlp")
+    before_attention: Map
+    before_mlp: Map
+    qkv: Map
+    o: Map
+    gate_up: Map
+    down: Map
 
 
 def _turned(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from specdemo.errors import SettingError
 from specdemo.models.attention import Attend, fastest
+from specdemo.models.norm import Norm, norm
 from specdemo.models.packed import Linear, linear
 
 FAMILY = ("llama", "mistral", "qwen2", "qwen3")
@@ -25,14 +26,14 @@ BLOCK = 64
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """H hidden, D of a head, Q query heads, K key heads. query_norm, key_norm `[D]` in Qwen3 only."""
+    """H hidden, D of a head, Q query heads, K key heads. query_norm, key_norm: over D, in Qwen3 only."""
 
-    attention_norm: Tensor
+    attention_norm: Norm
     qkv: Linear
-    query_norm: Tensor | None
-    key_norm: Tensor | None
+    query_norm: Norm | None
+    key_norm: Norm | None
     output: Linear
-    mlp_norm: Tensor
+    mlp_norm: Norm
     gate_up: Linear
     down: Linear
 
@@ -69,12 +70,11 @@ class Llama:
 
     embedding: Tensor
     layers: tuple[Layer, ...]
-    norm: Tensor
+    norm: Norm
     head: Linear
     heads: int
     kv_heads: int
     head_dim: int
-    epsilon: float
     frequencies: Tensor
     scale: float
     attend: Attend = fastest
@@ -93,9 +93,9 @@ class Llama:
         x = functional.embedding(ids, self.embedding)
         turn, mask = self._rotation(positions), self._mask(positions, cache.length)
         for layer, kept in zip(self.layers, cache.layers, strict=True):
-            x = x + self._attention(layer, self._normed(x, layer.attention_norm), turn, mask, positions, kept)
-            x = x + self._mlp(layer, self._normed(x, layer.mlp_norm))
-        hidden = self._normed(x, self.norm)
+            x = x + self._attention(layer, layer.attention_norm(x), turn, mask, positions, kept)
+            x = x + self._mlp(layer, layer.mlp_norm(x))
+        hidden = self.norm(x)
         return self.head(hidden[len(ids) - rows :]), hidden
 
     def _attention(
@@ -110,23 +110,17 @@ class Llama:
         n, q, k, d = len(x), self.heads, self.kv_heads, self.head_dim
         qkv = layer.qkv(x).view(n, q + 2 * k, d)
         if layer.query_norm is not None and layer.key_norm is not None:
-            queries, keys = self._normed(qkv[:, :q], layer.query_norm), self._normed(qkv[:, q : q + k], layer.key_norm)
+            queries, keys = layer.query_norm(qkv[:, :q]), layer.key_norm(qkv[:, q : q + k])
             qkv = torch.cat([queries, keys, qkv[:, q + k :]], 1)
         halves = qkv.view(n, q + 2 * k, 2, d // 2)
         cosine, sine = turn
         qkv = torch.addcmul(halves * cosine, halves.flip(2), sine).view(n, q + 2 * k, d)
         kept.index_copy_(1, positions, qkv[:, q:].transpose(0, 1))
-        # The query heads of one key head become rows beside each other: no key is read twice.
-        queries = qkv[:, :q].reshape(n, k, -1, d).transpose(0, 1).reshape(k, -1, d)
-        read = self.attend(queries, kept[:k], kept[k:], mask)
-        return layer.output(read.view(k, n, -1).transpose(0, 1).reshape(n, q * d))
+        return layer.output(self.attend(qkv[:, :q], kept[:k], kept[k:], mask))
 
     def _mlp(self, layer: Layer, x: Tensor) -> Tensor:
         gate, up = layer.gate_up(x).chunk(2, -1)
         return layer.down(functional.silu(gate) * up)
-
-    def _normed(self, x: Tensor, weight: Tensor) -> Tensor:
-        return functional.rms_norm(x, weight.shape, weight, self.epsilon)
 
     def _rotation(self, positions: Tensor) -> tuple[Tensor, Tensor]:
         """Cosine and signed sine `[n, Q + 2 K, 2, D / 2]`: queries and keys turn, values turn by nothing."""
@@ -169,30 +163,33 @@ def belongs(model: Any) -> bool:
 def llama(model: Any) -> Llama:
     """A transformers model of the family as its equations; matrices are copied where they can be packed."""
     config, base = model.config, model.model
+    epsilon = config.rms_norm_eps
     return Llama(
         embedding=base.embed_tokens.weight,
-        layers=tuple(_layer(layer) for layer in base.layers),
-        norm=base.norm.weight,
+        layers=tuple(_layer(layer, epsilon) for layer in base.layers),
+        norm=norm(base.norm.weight.detach(), epsilon),
         head=linear(model.lm_head.weight, model.lm_head.bias),
         heads=config.num_attention_heads,
         kv_heads=config.num_key_value_heads,
         head_dim=getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads,
-        epsilon=config.rms_norm_eps,
         frequencies=base.rotary_emb.inv_freq.float(),
         scale=float(base.rotary_emb.attention_scaling),
     )
 
 
-def _layer(layer: Any) -> Layer:
+def _layer(layer: Any, epsilon: float) -> Layer:
     attention, mlp = layer.self_attn, layer.mlp
-    query_norm, key_norm = getattr(attention, "q_norm", None), getattr(attention, "k_norm", None)
+
+    def normed(part: Any) -> Norm:
+        return norm(part.weight.detach(), epsilon)
+
     return Layer(
-        attention_norm=layer.input_layernorm.weight,
+        attention_norm=normed(layer.input_layernorm),
         qkv=_fused(attention.q_proj, attention.k_proj, attention.v_proj),
-        query_norm=query_norm.weight if query_norm is not None else None,
-        key_norm=key_norm.weight if key_norm is not None else None,
+        query_norm=normed(attention.q_norm) if hasattr(attention, "q_norm") else None,
+        key_norm=normed(attention.k_norm) if hasattr(attention, "k_norm") else None,
         output=_fused(attention.o_proj),
-        mlp_norm=layer.post_attention_layernorm.weight,
+        mlp_norm=normed(layer.post_attention_layernorm),
         gate_up=_fused(mlp.gate_proj, mlp.up_proj),
         down=_fused(mlp.down_proj),
     )

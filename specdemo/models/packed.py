@@ -15,6 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers.pytorch_utils import Conv1D
 
+from specdemo.models.pages import in_large_pages
+
 Linear = Callable[[Tensor], Tensor]
 """x `[…, in]` → x Wᵀ + b `[…, out]`."""
 
@@ -38,6 +40,7 @@ class Packed:
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.detach().contiguous(), ROWS)
+        in_large_pages(torch.ops.mkldnn.data_ptr(self._weight), torch.ops.mkldnn._nbytes(self._weight))
         self._bias = bias
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -76,6 +79,7 @@ class Rounded:
     def __init__(self, weight: Tensor) -> None:
         scale = (weight.detach().float().abs().amax(1) / 127).clamp_(min=1e-12)
         self._weight = (weight.detach() / scale[:, None]).round().to(torch.int8)
+        in_large_pages(self._weight.data_ptr(), self._weight.nbytes)
         self._scale = scale.to(weight.dtype)
 
     def __call__(self, x: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ from specdemo.errors import PairError
 from specdemo.machine import peak_memory
 from specdemo.models.decoder import Decoder
 from specdemo.models.hf_session import HFSession, cache_bytes, can_roll_back, context_limit, head_rows
+from specdemo.models.norm import norm
 from specdemo.models.packed import light
 from specdemo.models.presets import Preset
 from specdemo.models.quantise import Quantised, quantise, tensor_bytes
@@ -132,7 +133,7 @@ class Pair:
     def tables(self) -> Tables:
         if self._tables is None:
             embedding, head = self._model.get_input_embeddings(), self._model.get_output_embeddings()
-            self._tables = Tables(embedding.weight.detach(), head.weight.detach(), light)
+            self._tables = Tables(embedding.weight.detach(), head.weight.detach(), light, norm)
         return self._tables
 
     def quantised_report(self, scheme: str) -> QuantisedReport:

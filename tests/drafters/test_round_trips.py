@@ -30,6 +30,7 @@ from specdemo.engine import NoDrafter, Run, speculative
 from specdemo.models.captured import Captured
 from specdemo.models.llama import llama
 from specdemo.models.llama_session import Eager, LlamaSession
+from specdemo.models.norm import norm
 from specdemo.models.toy import ToyAccess, fixed
 
 GREEDY, WARM = Shaping(SamplingConfig()), Shaping(SamplingConfig(temperature=1.0))
@@ -88,7 +89,7 @@ def test_so_do_the_trained_drafts(shaping: Shaping, kind: str) -> None:
     rows = TARGET.get_input_embeddings().weight.detach()
     weights = random_weights(kind, ROWS, replace(SHAPE, width=rows.shape[1]))
     setup = Setup(ToyAccess(fixed(rows[0]), fixed(rows[0]), ROWS), shaping, {})
-    net = DraftNet(weights, Tables(rows, rows, lambda weight: lambda x: functional.linear(x, weight)))
+    net = DraftNet(weights, Tables(rows, rows, lambda weight: lambda x: functional.linear(x, weight), norm))
     if kind == TINY_MODEL:
         drafter: Drafter = over(TinySession(net), setup, "tiny model", net.support)
     else:

@@ -30,6 +30,7 @@ from specdemo.drafters.tiny_model import TinySession
 from specdemo.engine import speculative
 from specdemo.errors import PairError
 from specdemo.models.hf_session import HFSession
+from specdemo.models.norm import norm
 from specdemo.models.packed import linear
 from specdemo.models.toy import ToyAccess
 
@@ -120,7 +121,7 @@ def target() -> HFSession:
 
 def tables(model: object) -> Tables:
     rows = [table().weight.detach() for table in (model.get_input_embeddings, model.get_output_embeddings)]  # type: ignore[attr-defined]
-    return Tables(rows[0], rows[1], linear)
+    return Tables(rows[0], rows[1], linear, norm)
 
 
 def states(session: HFSession, tokens: Sequence[int]) -> torch.Tensor:
@@ -262,7 +263,7 @@ def test_a_target_without_states_is_refused() -> None:
     setup = Setup(toy(), Shaping(GREEDY), {})
     made = random_weights(FEATURE_HEAD, 24)
     embedding = torch.randn(24, SHAPE.width, generator=torch.Generator().manual_seed(0))
-    head = FeatureHead(FeatureSession(DraftNet(made, Tables(embedding, embedding, linear))), setup)
+    head = FeatureHead(FeatureSession(DraftNet(made, Tables(embedding, embedding, linear, norm))), setup)
     with pytest.raises(PairError):
         head.prefill(PROMPT, None)
 

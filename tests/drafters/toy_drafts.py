@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from specdemo.core.protocols import Pass, Tables
 from specdemo.drafters.draft_file import Shape, Weights
+from specdemo.models.norm import norm
 from specdemo.models.toy import ToyAccess, ToySession, hashed
 
 SHAPE = Shape(width=16, heads=4, kv_heads=2, dim=4, inner=24, layers=1, eps=1e-5, theta=1e4)
@@ -32,7 +33,7 @@ def with_states(access: ToyAccess) -> ToyAccess:
     generator = torch.Generator().manual_seed(3)
     tables = [torch.randn(access.vocabulary, SHAPE.width, generator=generator) for _ in range(2)]
     access.target = lambda: HiddenSession(access._target, access._limit)  # type: ignore[method-assign]
-    access.tables = lambda: Tables(*tables, lambda weight: lambda x: functional.linear(x, weight))  # type: ignore[method-assign]
+    access.tables = lambda: Tables(*tables, lambda weight: lambda x: functional.linear(x, weight), norm)  # type: ignore[method-assign]
     return access
 
 

@@ -1,0 +1,46 @@
+"""Large pages change no content, and where the system lends them they are there."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from specdemo.models import pages
+from specdemo.models.pages import LARGE, in_large_pages
+
+LENDS = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+def large_bytes() -> int:
+    found = re.search(r"AnonHugePages: +(\d+) kB", Path("/proc/self/smaps_rollup").read_text())
+    assert found is not None
+    return int(found[1]) * 1024
+
+
+@pytest.mark.skipif(not LENDS.exists() or "[never]" in LENDS.read_text(), reason="no large pages here")
+def test_a_matrix_moves_into_large_pages() -> None:
+    memory, before = torch.arange(32 * LARGE // 8), large_bytes()
+    in_large_pages(memory.data_ptr(), memory.nbytes)
+    assert large_bytes() - before >= 30 * LARGE
+    assert torch.equal(memory, torch.arange(len(memory)))
+
+
+@pytest.mark.parametrize("platform", ["darwin", "win32"])
+def test_elsewhere_nothing_is_asked(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages.sys, "platform", platform)
+    monkeypatch.setattr(pages, "_madvise", lambda: pytest.fail("asked"))
+    in_large_pages(LARGE, LARGE)
+
+
+def test_a_system_that_refuses_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "_madvise", lambda: lambda *_: -1)
+    in_large_pages(LARGE + 5, LARGE)
+
+
+def test_whole_pages_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, int, int]] = []
+    monkeypatch.setattr(pages.sys, "platform", "linux")
+    monkeypatch.setattr(pages, "_madvise", lambda: lambda *given: asked.append(given))
+    in_large_pages(LARGE + 5, LARGE)
+    assert asked == [(LARGE, 2 * LARGE, pages.HUGEPAGE), (LARGE, 2 * LARGE, pages.COLLAPSE)]
