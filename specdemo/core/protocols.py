@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from specdemo.core.sampling import Coin
+from specdemo.core.sampling import Coin, Draw, Drawn
 from specdemo.core.verify import Draft, Verdict
 
 
@@ -151,6 +151,10 @@ class ModelAccess(Protocol):
 
     def quantised(self, scheme: str) -> Session:
         """A quantised copy of the target, "nf4" or "int8". PairError with the reason where it cannot be made."""
+        ...
+
+    def recorded(self, draw: Draw) -> Callable[[Tensor, Tensor], Drawn] | None:
+        """The same function, recorded; None where the device gains nothing from that."""
         ...
 
     def tables(self) -> Tables:

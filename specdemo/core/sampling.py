@@ -15,7 +15,7 @@ from torch import Tensor
 from specdemo.config import SamplingConfig
 
 PREFIX = 256
-"""Ids tried first when looking for the top-p set: a full sort of 49k ids costs 2 ms a row."""
+"""Ids tried first when looking for the top-p set on a CPU: a full sort of 49k ids costs 2 ms a row."""
 
 
 class Coin(Protocol):
@@ -94,6 +94,26 @@ def law(logits: Tensor, sampling: SamplingConfig) -> Tensor:
     return _top_p(p, sampling.top_p) if sampling.top_p < 1.0 else p
 
 
+Drawn = tuple[Tensor, Tensor]
+"""A law `[1, V]` and the id `[1]` drawn from it, both on its device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A draw as a function of tensors alone: what a device can record and do again.
+
+    first: takes the first largest id, whatever the number.
+    """
+
+    sampling: SamplingConfig
+    first: bool = False
+
+    def __call__(self, logits: Tensor, u: Tensor) -> Drawn:
+        """logits `[1, V]`, u `[1]` in float64: the number that `SeededCoin.pick` would use."""
+        q = law(logits, self.sampling)
+        return q, q[0].argmax(-1, keepdim=True) if self.first else located(q[0], u)
+
+
 def one_hot(ids: Tensor, vocabulary: int) -> Tensor:
     """Laws `[n, V]` that put all mass on one id each; `ids` is `[n]`."""
     p = torch.zeros(*ids.shape, vocabulary, dtype=torch.float32, device=ids.device)
@@ -106,10 +126,13 @@ def _keep(values: Tensor, ids: Tensor, elsewhere: float) -> Tensor:
 
 
 def _top_p(p: Tensor, top_p: float) -> Tensor:
-    values, ids = p.topk(min(PREFIX, p.shape[-1]), dim=-1)
+    if p.is_cuda:  # which sorts fast, and where the question below would make the host wait
+        values, ids = p.sort(dim=-1, descending=True)
+    else:
+        values, ids = p.topk(min(PREFIX, p.shape[-1]), dim=-1)
     kept = torch.zeros_like(p).scatter_(-1, ids, _nucleus(values, top_p))
     short = values.sum(-1, dtype=torch.float64) < top_p
-    if p.shape[-1] > PREFIX and bool(short.any()):
+    if p.shape[-1] > values.shape[-1] and bool(short.any()):
         # Only the rows that need it: of equal ids a sort may keep others, and a row must not depend on its neighbours.
         values, ids = p[short].sort(dim=-1, descending=True)
         kept[short] = torch.zeros_like(p[short]).scatter_(-1, ids, _nucleus(values, top_p))
@@ -135,8 +158,12 @@ class Shaping:
 
     def laws(self, logits: Tensor, length: int) -> Tensor:
         """Laws `[n, V]` from logits `[n, V]`, where row i is about the token at index `length + i`."""
+        return law(self.allowed(logits, length), self.sampling)
+
+    def allowed(self, logits: Tensor, length: int) -> Tensor:
+        """The same logits, −∞ at the end tokens where they must wait."""
         waiting = min(max(self.first_end - length, 0), logits.shape[0])
         if waiting and self.end_tokens:
             logits = logits.clone()
             logits[:waiting, list(self.end_tokens)] = float("-inf")
-        return law(logits, self.sampling)
+        return logits

@@ -117,10 +117,14 @@ def residual(p: Tensor, q: Tensor) -> Tensor:
 
 
 def _rest(p: Tensor, q: Tensor) -> Tensor:
-    """max(0, p − q) `[V]`, or p where nothing is left: without asking the device which."""
-    rest = (p - q).clamp_(min=0.0)
-    # p = q up to rounding: nothing can be rejected in exact arithmetic, and p is the law to keep.
-    return rest.addcmul_(p, (rest.sum() == 0.0).to(p.dtype))
+    """max(0, p − q) `[V]`, or p where nothing is left."""
+    return or_law((p - q).clamp_(min=0.0), p)
+
+
+def or_law(rest: Tensor, p: Tensor) -> Tensor:
+    """`rest` `[V]`, or p where it is zero: in exact arithmetic nothing could be rejected there. Does not ask
+    the device which. Overwrites `rest`."""
+    return rest.addcmul_(p.to(rest.dtype), (rest.sum() == 0.0).to(rest.dtype))
 
 
 class Sight:

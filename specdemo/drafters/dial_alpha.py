@@ -10,6 +10,8 @@ theory assumes. At T = 0 q has two atoms, the target's choice and a wrong one, a
 
 from torch import Tensor
 
+from specdemo.core.protocols import Session
+from specdemo.core.sampling import Shaping
 from specdemo.drafters.model import SessionDrafter
 from specdemo.drafters.registry import Setup
 
@@ -17,11 +19,18 @@ from specdemo.drafters.registry import Setup
 def make(setup: Setup) -> SessionDrafter:
     """A drafter over a second session of the target. It always drafts γ tokens, as theory has it."""
     alpha = float(setup.knobs["alpha"])
+    return DialAlpha(setup.access.target(), setup.shaping, alpha)
 
-    def law(logits: Tensor, length: int) -> Tensor:
-        return dialled(setup.shaping.laws(logits, length), alpha)
 
-    return SessionDrafter(setup.access.target(), law, f"dial α = {alpha:g}")
+class DialAlpha(SessionDrafter):
+    """Draws from q in place of the law that the session's logits say."""
+
+    def __init__(self, target: Session, shaping: Shaping, alpha: float) -> None:
+        super().__init__(target, shaping, f"dial α = {alpha:g}")
+        self._alpha = alpha
+
+    def _law(self, logits: Tensor) -> Tensor:
+        return dialled(super()._law(logits), self._alpha)
 
 
 def dialled(p: Tensor, alpha: float) -> Tensor:

@@ -11,14 +11,14 @@ from torch import Tensor
 
 from specdemo.core.ids import Ids
 from specdemo.core.protocols import Session
-from specdemo.core.sampling import Coin, PerId, Shaping
+from specdemo.core.sampling import Coin, Draw, Drawn, PerId, SeededCoin, Shaping, law
 from specdemo.core.verify import Draft, Verdict
 from specdemo.drafters.registry import Setup
 
 FULL = "draft context is full"
 
-Law = Callable[[Tensor, int], Tensor]
-"""From a row of logits about the token at an index to q, both `[1, V]`, or `[1, R]` over a `Support`."""
+Step = Callable[[Tensor, Tensor], Drawn]
+"""From logits `[1, V]` and u `[1]` to a law and a token; see `Draw`."""
 
 
 def make(setup: Setup) -> "SessionDrafter":
@@ -33,10 +33,10 @@ class Support:
     ids: Tensor
     vocabulary: int
 
-    def shaped(self, shaping: Shaping) -> Law:
-        """The run's law over logits `[1, R]`."""
+    def shaped(self, shaping: Shaping) -> Shaping:
+        """The run's shaping over logits `[1, R]`."""
         columns = [column for column, token in enumerate(self.ids.tolist()) if token in shaping.end_tokens]
-        return replace(shaping, end_tokens=tuple(columns)).laws
+        return replace(shaping, end_tokens=tuple(columns))
 
     def spread(self, laws: Tensor) -> Tensor:
         """Laws `[n, R]` as laws `[n, V]`: zero at every other id."""
@@ -47,8 +47,9 @@ def over(session: Session, setup: Setup, source: str, support: Support | None = 
     """A drafter over a session that is shaped as the target is; the knob `mode` says how it picks."""
     return SessionDrafter(
         session,
-        setup.shaping.laws if support is None else support.shaped(setup.shaping),
+        setup.shaping if support is None else support.shaped(setup.shaping),
         source,
+        draw=draw_of(setup),
         argmax=takes_first(setup),
         min_confidence=setup.min_confidence,
         end_tokens=setup.shaping.end_tokens,
@@ -61,9 +62,16 @@ def takes_first(setup: Setup) -> bool:
     return setup.shaping.sampling.greedy or setup.knobs.get("mode") == "argmax"
 
 
+def draw_of(setup: Setup) -> Step | None:
+    """The run's draw where it is faster recorded."""
+    return setup.access.recorded(Draw(setup.shaping.sampling, takes_first(setup)))
+
+
 class SessionDrafter:
     """Feeds its session one drafted token after the other. Its cache always holds a prefix of the committed tokens.
 
+    shaping: of the session's own columns. draw: its law and draw in one, for numbers of a seeded coin; None: one after
+    the other, as for any other coin.
     argmax: propose the most likely id. That is no draw from q, so the law handed on is one-hot, at any temperature.
     min_confidence: stop where the session's first choice has less than this share at temperature 1, unfiltered
     (q itself is one-hot at temperature 0 and would always be sure).
@@ -74,16 +82,18 @@ class SessionDrafter:
     def __init__(
         self,
         session: Session,
-        law: Law,
+        shaping: Shaping,
         source: str,
         *,
+        draw: Step | None = None,
         argmax: bool = False,
         min_confidence: float = 0.0,
         end_tokens: Sequence[int] = (),
         support: Support | None = None,
     ) -> None:
         self._session = session
-        self._law = law
+        self._shaping = shaping
+        self._draw = draw
         self._source = source
         self._argmax = argmax
         self._min_confidence = min_confidence
@@ -110,8 +120,7 @@ class SessionDrafter:
             # that do get proposed follow another law than q, and the test against q would be wrong.
             if self._min_confidence > 0.0 and confidence(logits) < self._min_confidence:
                 break
-            q = self._law(logits, len(tokens) + len(laws))
-            x = self._picked(q, coin)
+            q, x = self._drawn(self._shaping.allowed(logits, len(tokens) + len(laws)), coin)
             guesses = torch.cat([guesses, x]) if laws else x
             laws.append(q)
             if self._ends(x) or not self._goes_on(logits):
@@ -121,8 +130,20 @@ class SessionDrafter:
         rows = rows if rows is None or self._support is None else self._support.spread(rows)
         return Draft(Ids((), guesses), rows, source=self._source, steps=steps)
 
+    def _drawn(self, logits: Tensor, coin: Coin) -> Drawn:
+        """q and a guess `[1]` from it. logits and q `[1, V]`, or `[1, R]` over the support."""
+        if self._draw is None or not isinstance(coin, SeededCoin):
+            q = self._law(logits)
+            return q, self._picked(q, coin)
+        u = 0.0 if self._argmax else coin.uniform()
+        q, x = self._draw(logits, torch.tensor([u], dtype=torch.float64))
+        return q, x if self._support is None else self._support.ids[x]
+
+    def _law(self, logits: Tensor) -> Tensor:
+        return law(logits, self._shaping.sampling)
+
     def _picked(self, q: Tensor, coin: Coin) -> Tensor:
-        """A guess `[1]` from its law q `[1, V]`, or `[1, R]` over the support."""
+        """A guess `[1]` from its law q."""
         if self._support is not None and isinstance(coin, PerId) and not self._argmax:
             return coin.pick(self._support.spread(q)[0])
         x = q[0].argmax(-1, keepdim=True) if self._argmax else coin.pick(q[0])

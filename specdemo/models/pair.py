@@ -4,15 +4,19 @@ Knows models by their sessions. Does not know where they came from, drafters or 
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
 from specdemo.core.protocols import Session, Tables
+from specdemo.core.sampling import Draw, Drawn
 from specdemo.errors import PairError
 from specdemo.machine import peak_memory
+from specdemo.models.captured import Recorded, graph
 from specdemo.models.decoder import Decoder
 from specdemo.models.hf_session import HFSession, cache_bytes, can_roll_back, context_limit, head_rows
 from specdemo.models.norm import norm
@@ -75,6 +79,7 @@ class Pair:
         self._draft = Decoder(draft.model) if draft else None
         self._quantised: dict[str, Quantised] = {}
         self._tables: Tables | None = None
+        self._draws: dict[Draw, Recorded] = {}
 
     @property
     def name(self) -> str:
@@ -130,6 +135,13 @@ class Pair:
     def quantised(self, scheme: str) -> Session:
         return HFSession(self._copy(scheme).model, self.vocabulary)
 
+    def recorded(self, draw: Draw) -> Callable[[Tensor, Tensor], Drawn] | None:
+        if self.device != "cuda":
+            return None
+        if draw not in self._draws:  # kept: recording takes longer than many draws
+            self._draws[draw] = Recorded(draw, graph, self._model.device)
+        return self._draws[draw]
+
     def tables(self) -> Tables:
         if self._tables is None:
             embedding, head = self._model.get_input_embeddings(), self._model.get_output_embeddings()
@@ -160,6 +172,7 @@ class Pair:
         """Lets go of the quantised copies and the models. The pair cannot be used afterwards."""
         self._quantised.clear()
         self._tables = None
+        self._draws.clear()
         del self._model, self._target, self._draft
         if self.device == "cuda":
             torch.cuda.empty_cache()

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from specdemo.core.protocols import Pass, Tables
+from specdemo.core.sampling import Draw
 from specdemo.errors import PairError
 
 Table = Callable[[Sequence[int]], Tensor]
@@ -112,6 +113,9 @@ class ToyAccess:
 
     def quantised(self, scheme: str) -> ToySession:
         return self.draft()
+
+    def recorded(self, draw: Draw) -> None:
+        return None
 
     def tables(self) -> Tables:
         """PairError: a table model has no hidden states."""

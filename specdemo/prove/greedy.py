@@ -35,7 +35,7 @@ def race(
 ) -> Outcome:
     """The engine on a world as it is sampled, against the target alone with the same seed."""
     played, alone = mistake(world), rule if rule.coupled else rules.entry(RunConfig().rule)
-    drafter = rule.wrap(SessionDrafter(ToySession(played.draft), played.q_shaping.laws, "draft"))
+    drafter = rule.wrap(SessionDrafter(ToySession(played.draft), played.q_shaping, "draft"))
     results = Results()
     lanes = (
         _lane(SPECULATIVE, rule, played, drafter, gamma, tokens, seed),

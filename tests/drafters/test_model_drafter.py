@@ -197,7 +197,7 @@ def test_scheme_reaches_the_copy(scheme: str) -> None:
 def test_closing_frees_the_session() -> None:
     session = ToySession(TARGET)
     gone = weakref.ref(session)
-    drafter = SessionDrafter(session, Shaping(GREEDY).laws, "held")
+    drafter = SessionDrafter(session, Shaping(GREEDY), "held")
     del session
     drafter.close()
     gc.collect()

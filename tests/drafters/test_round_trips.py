@@ -6,6 +6,7 @@ Counted on a CPU, where the same path runs: recorded passes over fixed places, a
 from dataclasses import replace
 
 import pytest
+import torch
 from playing import make_run
 from test_captured import Recorder
 from test_llama import KINDS, LIMIT, PROMPT, made
@@ -18,7 +19,7 @@ from specdemo.config import SamplingConfig
 from specdemo.core import rules
 from specdemo.core.events import Drafted, RoundFinished
 from specdemo.core.protocols import Drafter, Tables
-from specdemo.core.sampling import Shaping
+from specdemo.core.sampling import Draw, Shaping
 from specdemo.drafters.draft_file import FEATURE_HEAD, TINY_MODEL
 from specdemo.drafters.draft_net import DraftNet
 from specdemo.drafters.feature_head import FeatureHead, FeatureSession
@@ -27,7 +28,7 @@ from specdemo.drafters.prompt_lookup import PromptLookup
 from specdemo.drafters.registry import Setup
 from specdemo.drafters.tiny_model import TinySession
 from specdemo.engine import NoDrafter, Run, speculative
-from specdemo.models.captured import Captured
+from specdemo.models.captured import Captured, Recorded
 from specdemo.models.llama import llama
 from specdemo.models.llama_session import Eager, LlamaSession
 from specdemo.models.norm import norm
@@ -69,17 +70,27 @@ shaped = pytest.mark.parametrize("shaping", [GREEDY, WARM], ids=["greedy", "samp
 @pytest.mark.parametrize("gamma", [1, 4])
 @pytest.mark.parametrize("rule", ["rejection", "greedy-match"])
 def test_a_draft_model_costs_one_transfer_a_round(shaping: Shaping, gamma: int, rule: str, static: bool) -> None:
-    drafter = SessionDrafter(session(DRAFT, static), shaping.laws, "draft model")
+    draw = Recorded(Draw(shaping.sampling), Recorder(), torch.device("cpu")) if static else None
+    drafter = SessionDrafter(session(DRAFT, static), shaping, "draft model", draw=draw)
     found = transfers_of_rounds(drafter, run(shaping, gamma, rule), static)
     assert max(guesses for guesses, _ in found) == gamma
     assert {count for _, count in found} == {1}
 
 
 @shaped
+@pytest.mark.parametrize("gamma", [1, 4])
+def test_block_verification_costs_another_one(shaping: Shaping, gamma: int) -> None:
+    """For its draw, however many blocks there are."""
+    drafter = SessionDrafter(session(DRAFT, True), shaping, "draft model")
+    found = transfers_of_rounds(drafter, run(shaping, gamma, "block"))
+    assert {count for guesses, count in found if guesses} == {2}
+
+
+@shaped
 @pytest.mark.parametrize("rule", ["rejection", "greedy-match"])
 def test_so_does_a_draft_that_takes_its_first_choice(shaping: Shaping, rule: str) -> None:
     """A copy of the target, so that whole drafts are kept too."""
-    drafter = SessionDrafter(session(TARGET, True), shaping.laws, "draft model", argmax=True)
+    drafter = SessionDrafter(session(TARGET, True), shaping, "draft model", argmax=True)
     assert {count for _, count in transfers_of_rounds(drafter, run(shaping, 4, rule))} == {1}
 
 

@@ -7,10 +7,10 @@ from tiny_models import ROWS
 
 from specdemo.config import SamplingConfig
 from specdemo.core.ids import Ids
-from specdemo.core.sampling import SeededCoin, Shaping
+from specdemo.core.sampling import Draw, SeededCoin, Shaping
 from specdemo.core.verify import Fate, Verdict
 from specdemo.drafters.model import SessionDrafter
-from specdemo.models.captured import Captured, Run
+from specdemo.models.captured import Captured, Recorded, Run
 from specdemo.models.llama import llama
 from specdemo.models.llama_session import Eager, LlamaSession
 
@@ -102,14 +102,50 @@ def test_ids_that_nobody_looked_at_are_fed_like_others(static: bool) -> None:
         session.extend([0, *text[1:], 1], 1)
 
 
+SAMPLINGS = [
+    SamplingConfig(0.0),
+    SamplingConfig(1.0),
+    SamplingConfig(0.7, top_k=5),
+    SamplingConfig(1.3, top_p=0.8),
+    SamplingConfig(0.9, top_k=40, top_p=0.95),
+]
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
+@pytest.mark.parametrize("first", [False, True])
+def test_a_recorded_draw_drafts_what_a_plain_one_drafts(sampling: SamplingConfig, first: bool) -> None:
+    """Also where end tokens wait, and while the coin goes on from round to round."""
+    recorder, shaping = Recorder(), Shaping(sampling, end_tokens=(2, 5, 7), first_end=44)
+    draw = Recorded(Draw(sampling, first), recorder, torch.device("cpu"))
+    drafters = [
+        SessionDrafter(lean(made(KINDS["llama"]), 1), shaping, "draft model", draw=step, argmax=first)
+        for step in (draw, None)
+    ]
+    coins, tokens = [SeededCoin(3), SeededCoin(3)], PROMPT[:40]
+    for drafter in drafters:
+        drafter.prefill(tokens[:-1])
+    for token in range(6):
+        a, b = (drafter.propose(tokens, 5, coin) for drafter, coin in zip(drafters, coins, strict=True))
+        assert tuple(a.tokens) == tuple(b.tokens)
+        assert (a.laws is None) == (b.laws is None) == first
+        assert a.laws is None or b.laws is None or torch.equal(a.laws, b.laws)
+        tokens = [*tokens, token]
+        for drafter in drafters:
+            drafter.observe(tokens, Verdict(0, token, Fate.RESAMPLED, ()))
+    assert recorder.made == 1
+    ahead = [coin.uniform() for coin in coins]
+    assert ahead[0] == ahead[1], "as many numbers were used"
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_nothing_in_a_draft_waits_for_the_gpu() -> None:
+@pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
+def test_nothing_in_a_draft_waits_for_the_gpu(sampling: SamplingConfig) -> None:
     from specdemo.models.captured import graph
 
-    model, shaping = made(KINDS["llama"]).to("cuda"), Shaping(SamplingConfig(temperature=1.0), end_tokens=(2,))
-    drafter = SessionDrafter(
-        LlamaSession(Captured(llama(model), graph), ROWS, LIMIT, 1), shaping.laws, "draft model", end_tokens=(2,)
-    )
+    model, shaping = made(KINDS["llama"]).to("cuda"), Shaping(sampling, end_tokens=(2,))
+    session = LlamaSession(Captured(llama(model), graph), ROWS, LIMIT, 1)
+    draw = Recorded(Draw(sampling), graph, torch.device("cuda"))
+    drafter = SessionDrafter(session, shaping, "draft model", draw=draw, end_tokens=(2,))
     tokens = PROMPT[:40]
     drafter.prefill(tokens[:-1])
     for _ in range(2):  # the first time records
@@ -120,6 +156,7 @@ def test_nothing_in_a_draft_waits_for_the_gpu() -> None:
         draft = drafter.propose(tokens, 5, SeededCoin(0))
     finally:
         torch.cuda.set_sync_debug_mode("default")
+    assert draw.refusal is None
     assert len(draft.tokens) == 5
 
 

@@ -9,40 +9,48 @@ the longest block with u_i < h_i is kept, and after i < γ tokens the next is dr
 A token may lose its own test and still be kept in a longer block, so there is no α here; τ is never lower in the mean.
 """
 
+import torch
 from torch import Tensor
 
 from specdemo.core.rules.entry import Badge, Entry, Side
 from specdemo.core.sampling import Coin
-from specdemo.core.verify import Draft, Fate, Test, Verdict, look
+from specdemo.core.verify import Draft, Fate, Test, Verdict, chances, look, or_law
 
 
 def verify_blocks(draft: Draft, p: Tensor, coin: Coin) -> Verdict:
     """Keeps the longest block that passes. p: the target's laws `[γ+1, V]`."""
     gamma = len(draft.tokens)
+    if gamma == 0:
+        return Verdict(0, coin.draw(p[0]), Fate.PLAIN, ())
+    weights = _weights(*chances(draft, p))
+    surplus = [_surplus(weights[i], p[i], draft.law(i, like=p[i])) for i in range(gamma)]
+    h = torch.stack([_chance(weights[i], surplus[i]) for i in range(1, gamma)] + [weights[gamma]])
     tests: list[Test] = []
-    weights = [1.0]
-    for i, (p_x, q_x) in enumerate(zip(*look(draft, p), strict=True), 1):
-        weights.append(min(weights[-1] * p_x / q_x, 1.0))
-        h = weights[i] if i == gamma else _chance(weights[i], p[i], draft.law(i, like=p[i]))
+    for p_x, q_x, h_i in zip(*look(draft, p, h), strict=True):
         u = coin.uniform()
-        tests.append(Test(u, p_x, q_x, accepted=u < h, h=h))
+        tests.append(Test(u, p_x, q_x, accepted=u < h_i, h=h_i))
     kept = max((i for i, test in enumerate(tests, 1) if test.accepted), default=0)
     if kept == gamma:
-        return Verdict(gamma, coin.draw(p[gamma]), Fate.BONUS if gamma else Fate.PLAIN, tuple(tests))
-    surplus = _surplus(weights[kept], p[kept], draft.law(kept, like=p[kept]))
-    # All zero: p = q up to rounding, as in `verify.residual`.
-    token = coin.draw(surplus if bool(surplus.sum() > 0.0) else p[kept])
-    return Verdict(kept, token, Fate.RESAMPLED, tuple(tests))
+        return Verdict(gamma, coin.draw(p[gamma]), Fate.BONUS, tuple(tests))
+    return Verdict(kept, coin.draw(or_law(surplus[kept], p[kept])), Fate.RESAMPLED, tuple(tests))
 
 
-def _chance(weight: float, p: Tensor, q: Tensor) -> float:
-    """h of a block of weight P that is followed by a position with laws p and q `[V]`."""
-    surplus = float(_surplus(weight, p, q).sum())
-    whole = surplus + 1.0 - weight
-    return surplus / whole if whole > 0.0 else 1.0
+def _weights(p_x: Tensor, q_x: Tensor) -> Tensor:
+    """P_0 … P_γ `[γ+1]` from the chances of the guesses, both `[γ]`."""
+    weights = [torch.ones_like(p_x[0])]
+    for ratio in p_x / q_x:
+        weights.append((weights[-1] * ratio).clamp(max=1.0))
+    return torch.stack(weights)
 
 
-def _surplus(weight: float, p: Tensor, q: Tensor) -> Tensor:
+def _chance(weight: Tensor, surplus: Tensor) -> Tensor:
+    """h of a block of weight P, from the surplus `[V]` behind it; 1 where neither leaves anything."""
+    mass = surplus.sum()
+    whole = mass + 1.0 - weight
+    return torch.where(whole > 0.0, mass / whole, 1.0)
+
+
+def _surplus(weight: Tensor, p: Tensor, q: Tensor) -> Tensor:
     """max(P · p − q, 0) `[V]`, in double precision: the differences of equal laws must cancel."""
     return (weight * p.double() - q.double()).clamp_(min=0.0)
 
