@@ -23,14 +23,13 @@ from specdemo.core.events import Event, RoundFinished
 from specdemo.core.metrics import compare, ratio
 from specdemo.core.policy import Constant
 from specdemo.core.result import LaneResult, Results
-from specdemo.core.sampling import Coin, Draw, SeededCoin, Shaping
+from specdemo.core.sampling import Coin, SeededCoin, Shaping
 from specdemo.core.verify import Draft, Fate, Rule, Test, Verdict, verify
 from specdemo.costs import Costs, measure_costs
 from specdemo.device import race
 from specdemo.drafters.model import SessionDrafter
 from specdemo.engine import Run, autoregressive, speculative
 from specdemo.lanes import BASELINE
-from specdemo.models.captured import Recorded, graph
 from specdemo.models.decoder import Decoder
 from specdemo.models.hf_session import context_limit, head_rows
 from specdemo.models.quantise import tensor_bytes
@@ -125,11 +124,9 @@ def measured(
     context = tuple(ids.randrange(vocabulary) for _ in range(dials.context))
     greedy = Shaping(SamplingConfig(0.0))
     middle = [*context, *context[: dials.max_new_tokens // 2]]
-    device = target.model.device
-    draw = Recorded(Draw(greedy.sampling, first=True), graph, device) if device.type == "cuda" else None
 
     def drafter() -> SessionDrafter:
-        return SessionDrafter(draft.session(vocabulary), greedy, "draft model", draw=draw, argmax=True)
+        return SessionDrafter(draft.session(vocabulary), greedy, "draft model", argmax=True)
 
     yield measure_costs(target.session(vocabulary), drafter(), middle, clock, range(1, GAMMAS[-1] + 2))
 

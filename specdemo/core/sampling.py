@@ -100,18 +100,14 @@ Drawn = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A draw as a function of tensors alone: what a device can record and do again.
-
-    first: takes the first largest id, whatever the number.
-    """
+    """A draw as a function of tensors alone: what a device can record and do again."""
 
     sampling: SamplingConfig
-    first: bool = False
 
     def __call__(self, logits: Tensor, u: Tensor) -> Drawn:
         """logits `[1, V]`, u `[1]` in float64: the number that `SeededCoin.pick` would use."""
         q = law(logits, self.sampling)
-        return q, q[0].argmax(-1, keepdim=True) if self.first else located(q[0], u)
+        return q, located(q[0], u)
 
 
 def one_hot(ids: Tensor, vocabulary: int) -> Tensor:

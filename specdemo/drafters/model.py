@@ -63,8 +63,8 @@ def takes_first(setup: Setup) -> bool:
 
 
 def draw_of(setup: Setup) -> Step | None:
-    """The run's draw where it is faster recorded."""
-    return setup.access.recorded(Draw(setup.shaping.sampling, takes_first(setup)))
+    """The run's draw where there is one and it is faster recorded."""
+    return None if takes_first(setup) else setup.access.recorded(Draw(setup.shaping.sampling))
 
 
 class SessionDrafter:
@@ -120,13 +120,17 @@ class SessionDrafter:
             # that do get proposed follow another law than q, and the test against q would be wrong.
             if self._min_confidence > 0.0 and confidence(logits) < self._min_confidence:
                 break
-            q, x = self._drawn(self._shaping.allowed(logits, len(tokens) + len(laws)), coin)
-            guesses = torch.cat([guesses, x]) if laws else x
-            laws.append(q)
+            allowed = self._shaping.allowed(logits, len(tokens) + len(guesses))
+            if self._argmax:
+                x = self._known(allowed[0].float().argmax(-1, keepdim=True))
+            else:
+                q, x = self._drawn(allowed, coin)
+                laws.append(q)
+            guesses = torch.cat([guesses, x]) if len(guesses) else x
             if self._ends(x) or not self._goes_on(logits):
                 break
         # The rows that were drawn from are the rows handed on: same numbers, same float32.
-        rows = torch.cat(laws) if laws and not self._argmax else None
+        rows = torch.cat(laws) if laws else None
         rows = rows if rows is None or self._support is None else self._support.spread(rows)
         return Draft(Ids((), guesses), rows, source=self._source, steps=steps)
 
@@ -135,19 +139,21 @@ class SessionDrafter:
         if self._draw is None or not isinstance(coin, SeededCoin):
             q = self._law(logits)
             return q, self._picked(q, coin)
-        u = 0.0 if self._argmax else coin.uniform()
-        q, x = self._draw(logits, torch.tensor([u], dtype=torch.float64))
-        return q, x if self._support is None else self._support.ids[x]
+        q, x = self._draw(logits, torch.tensor([coin.uniform()], dtype=torch.float64))
+        return q, self._known(x)
 
     def _law(self, logits: Tensor) -> Tensor:
         return law(logits, self._shaping.sampling)
 
     def _picked(self, q: Tensor, coin: Coin) -> Tensor:
         """A guess `[1]` from its law q."""
-        if self._support is not None and isinstance(coin, PerId) and not self._argmax:
+        if self._support is not None and isinstance(coin, PerId):
             return coin.pick(self._support.spread(q)[0])
-        x = q[0].argmax(-1, keepdim=True) if self._argmax else coin.pick(q[0])
-        return x if self._support is None else self._support.ids[x]
+        return self._known(coin.pick(q[0]))
+
+    def _known(self, column: Tensor) -> Tensor:
+        """The id `[1]` that a column of the logits stands for."""
+        return column if self._support is None else self._support.ids[column]
 
     def _ends(self, x: Tensor) -> bool:
         """Whether x `[1]` is seen to end the text.
