@@ -22,7 +22,7 @@ export class Measure extends Lab {
     this.ask = component.measure;
     const { texts, plain, first, most } = component;
     this.names = { say: this.say, drafter: (id) => drafterName(id, this.t), policy: (id) => texts[this.say.language][`ui.policy.${id}`] };
-    this.asked = { kind: "gamma", ...plain, gammas: "1, 2, 4, 6, 8", temperatures: "0, 0.5, 1", temperature: 0, drafters: first, prompts: "few", listed: "", file: "", max_new_tokens: Math.min(48, most.tokens) };
+    this.asked = { kind: "gamma", ...plain, gammas: "1, 2, 4, 8, 12", temperatures: "0, 0.5, 1", temperature: 0, drafters: first, prompts: "few", listed: "", file: "", max_new_tokens: Math.min(48, most.tokens) };
     this.results = {};
     this.own = [];
     this.recorded = [];

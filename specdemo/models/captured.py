@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from specdemo.config import MAX_GAMMA
 from specdemo.core.ids import to_device
 from specdemo.models.llama import Cache, Llama, blocks
 
@@ -92,9 +93,12 @@ class Captured:
         if self._cache.reserve(blocks(start + len(ids), AHEAD)):
             for passes in self._passes.values():
                 passes.forget()
+        positions = torch.arange(start, start + len(ids), device=self._device)
+        if len(ids) > MAX_GAMMA + 1:  # of a prompt, each of which has another length
+            return self._pass(rows, to_device(ids, self._device), positions)
         if rows not in self._passes:
             self._passes[rows] = Recorded(partial(self._pass, rows), self._record, self._device)
-        return self._passes[rows](ids, torch.arange(start, start + len(ids), device=self._device))
+        return self._passes[rows](ids, positions)
 
     def _pass(self, rows: int, ids: Tensor, positions: Tensor) -> Outputs:
         return self._llama(ids, positions, self._cache, rows)
