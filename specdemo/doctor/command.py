@@ -57,6 +57,7 @@ def checked(port: int | None) -> Iterator[Finding]:
         processor.threads,
         processor.bfloat16,
         processor.packing,
+        processor.pages,
         processor.exactness,
         surroundings.cache,
         lambda: surroundings.model(here),

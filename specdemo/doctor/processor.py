@@ -6,6 +6,7 @@ that does nothing else: it runs parallel operations.
 
 import os
 import shutil
+import sys
 import time
 from collections.abc import Callable
 
@@ -18,6 +19,7 @@ from specdemo.machine import limit_threads, usable_cpus
 from specdemo.models.decoder import Decoder
 from specdemo.models.loader import choose_device, choose_dtype
 from specdemo.models.packed import can_pack, linear
+from specdemo.models.pages import lent
 
 TINY = Shape("llama", 1024, 576, 1536, 2, 9, 3, 64, True, 1024)
 """The default model's layers, two of them, over a small vocabulary."""
@@ -102,6 +104,16 @@ def packing() -> Finding:
         says = f"torch {torch.__version__} has not the operators for it: a token takes up to twice as long"
         return Finding("packing", "warn", says, "Install the version of torch that the Makefile names.")
     return Finding("packing", "ok", f"matrices are packed in {' and '.join(packed)}")
+
+
+def pages() -> Finding:
+    """Whether weights can lie in large pages."""
+    if choose_device("auto") != "cpu" or sys.platform != "linux":
+        return Finding("pages", "ok", "not asked for here")
+    if lent():
+        return Finding("pages", "ok", "weights lie in large pages")
+    do = "As root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (in a container: on its host)."
+    return Finding("pages", "warn", "this system lends no large pages: a token takes about an eighth longer", do)
 
 
 def exactness() -> Finding:

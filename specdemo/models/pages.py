@@ -6,12 +6,21 @@ Knows madvise(2). Does not know tensors or models. A hint: contents stay, and wh
 import ctypes
 import sys
 from functools import cache
+from pathlib import Path
 
 LARGE = 1 << 21
+LENDS = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+"""Where Linux says whether it lends them: "always", "madvise" (to those who ask) or "never"."""
+
 SMALL = 1 << 18
 """Bytes below which it is not worth asking: a cache keeps them."""
 HUGEPAGE, COLLAPSE = 14, 25
 """MADV_HUGEPAGE and MADV_COLLAPSE (Linux 6.1): from now on, and what is there already."""
+
+
+def lent(says: Path = LENDS) -> bool:
+    """Whether this system lends large pages to those who ask."""
+    return says.is_file() and "[never]" not in says.read_text()
 
 
 def in_large_pages(address: int, size: int) -> None:

@@ -93,6 +93,15 @@ def test_a_torch_without_the_operators_is_noticed(monkeypatch):
     assert processor.packing().verdict == "warn"
 
 
+def test_a_system_without_large_pages_is_noticed(monkeypatch):
+    monkeypatch.setattr(processor.sys, "platform", "linux")
+    for lends, verdict in ((True, "ok"), (False, "warn")):
+        monkeypatch.setattr(processor, "lent", lambda lends=lends: lends)
+        assert processor.pages().verdict == verdict
+    monkeypatch.setattr(processor.sys, "platform", "darwin")
+    assert processor.pages().verdict == "ok"
+
+
 def test_exactness_is_tried_on_the_machine(monkeypatch):
     assert processor.exactness().verdict == "ok"
     monkeypatch.setattr(processor.Decoder, "exact_session", lambda self, vocabulary: None)
@@ -181,7 +190,7 @@ def test_every_check_answers_on_this_machine(monkeypatch):
     monkeypatch.setattr(surroundings, "ask_pip", answer(""))
     monkeypatch.setattr(processor, "product_s", lambda count: 1e-4)
     found = list(command.checked(port=None))
-    assert len({one.name for one in found}) == len(found) == 14
+    assert len({one.name for one in found}) == len(found) == 15
     assert all("\n" not in one.says and (one.do or one.verdict == "ok") for one in found)
 
 

@@ -8,9 +8,7 @@ import pytest
 import torch
 
 from specdemo.models import pages
-from specdemo.models.pages import LARGE, in_large_pages
-
-LENDS = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+from specdemo.models.pages import LARGE, in_large_pages, lent
 
 
 def large_bytes() -> int:
@@ -23,7 +21,7 @@ def kernel() -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
 
 
-@pytest.mark.skipif(not LENDS.exists() or "[never]" in LENDS.read_text(), reason="no large pages here")
+@pytest.mark.skipif(not lent(), reason="no large pages here")
 @pytest.mark.parametrize("written", [False, True], ids=["still to be written", "written before"])
 def test_a_matrix_lies_in_large_pages(written: bool) -> None:
     if written and kernel() < (6, 1):
@@ -57,3 +55,11 @@ def test_whole_pages_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "_madvise", lambda: lambda *given: asked.append(given))
     in_large_pages(LARGE + 5, LARGE)
     assert asked == [(LARGE, 2 * LARGE, pages.HUGEPAGE), (LARGE, 2 * LARGE, pages.COLLAPSE)]
+
+
+@pytest.mark.parametrize(("says", "there"), [("always [madvise] never", True), ("always madvise [never]", False)])
+def test_the_system_says_whether_it_lends_them(says: str, there: bool, tmp_path: Path) -> None:
+    file = tmp_path / "enabled"
+    assert not lent(file)
+    file.write_text(says)
+    assert lent(file) is there
