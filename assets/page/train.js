@@ -96,6 +96,8 @@ export class Train extends Lab {
   received(state) {
     // An answer to an earlier question is late.
     if (state.number !== undefined && state.number !== this.question) return;
+    // A table that is there already comes a second time with the end of its stream, perhaps behind a question to it.
+    if (state.kind === "train" && this.table && state.run === this.table.run) return;
     // What is on show stays until its successor is there.
     if (state.kind !== "look" || state.state !== "waiting") this.latest = { ...this.latest, [state.kind]: state };
     if (state.kind === "train" && state.state === "done") {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { teller } from "../../assets/page/tell.js";
-import { readText } from "../../assets/page/train.js";
+import { readText, Train } from "../../assets/page/train.js";
 import { view } from "../../assets/page/train-view.js";
 import { strings } from "./fixtures.js";
 
@@ -54,4 +54,17 @@ test("every state of the tab is whole in both languages, and words are words", (
     for (const part of ["12 345", "6 000", "0.6 MB", "<img␣src=x>", "0.610", "20"]) assert.ok(shown[5].includes(part), part);
     assert.ok(shown[2].includes(failed.problem[language]));
   }
+});
+
+test("a table that comes again at the end of its stream does not take the place of a question to it", () => {
+  const asked = [];
+  const plain = { say: (key) => key, text: "abc", context: "", asked: { order: 4 }, latest: { train: null, look: null }, table: null, question: 0, draw: () => {}, look: ({ context }) => asked.push(context) };
+  const tab = Object.assign(Object.create(Train.prototype), plain);
+  const done = { ...TABLE, run: "a", kind: "train", state: "done", middle: "b" };
+  tab.received(done);
+  tab.seek("c");
+  tab.received(done);
+  assert.deepEqual([asked, tab.context], [["b", "c"], "c"]);
+  tab.received({ ...done, run: "b", middle: "d" });
+  assert.deepEqual(asked, ["b", "c", "d"]);
 });
