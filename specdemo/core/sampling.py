@@ -87,11 +87,17 @@ def law(logits: Tensor, sampling: SamplingConfig) -> Tensor:
     if sampling.greedy:
         # As float32: over bfloat16 a CPU's argmax takes three times as long.
         return one_hot(logits.float().argmax(-1), logits.shape[-1])
-    scaled = logits.float() / sampling.temperature
-    if 0 < sampling.top_k < logits.shape[-1]:
-        scaled = _keep(scaled, scaled.topk(sampling.top_k, dim=-1).indices, float("-inf"))
+    return _warm(logits, sampling.temperature, sampling.top_k, sampling.top_p if sampling.top_p < 1.0 else None)
+
+
+def _warm(logits: Tensor, temperature: float | Tensor, top_k: int, top_p: float | Tensor | None) -> Tensor:
+    """A law that is not greedy. temperature, top_p: numbers, on the device or not."""
+    scaled = logits.float() / temperature
+    if 0 < top_k < logits.shape[-1]:
+        scaled = _keep(scaled, scaled.topk(top_k, dim=-1).indices, float("-inf"))
     p = scaled.softmax(-1)
-    return _top_p(p, sampling.top_p) if sampling.top_p < 1.0 else p
+    # On a GPU, which sorts fast, all ids: to ask whether a few are enough would make the host wait.
+    return p if top_p is None else _top_p(p, top_p, p.shape[-1] if p.is_cuda else PREFIX)
 
 
 Drawn = tuple[Tensor, Tensor]
@@ -100,14 +106,30 @@ Drawn = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A draw as a function of tensors alone: what a device can record and do again."""
+    """A draw from a law that is not greedy, as a function of tensors alone: what a device can record and do again.
 
-    sampling: SamplingConfig
+    cuts: top-p leaves something out. Temperature and top-p themselves are numbers like any, so that one recording is
+    for all of them.
+    """
 
-    def __call__(self, logits: Tensor, u: Tensor) -> Drawn:
-        """logits `[1, V]`, u `[1]` in float64: the number that `SeededCoin.pick` would use."""
-        q = law(logits, self.sampling)
+    top_k: int
+    cuts: bool
+
+    def __call__(self, logits: Tensor, numbers: Tensor) -> Drawn:
+        """logits `[1, V]`, numbers `[3]` as `numbers_of` has them."""
+        u, temperature, top_p = numbers
+        q = _warm(logits, temperature, self.top_k, top_p if self.cuts else None)
         return q, located(q[0], u)
+
+
+def draw_of(sampling: SamplingConfig) -> Draw:
+    """What draws as `SeededCoin.pick` does from `law`."""
+    return Draw(sampling.top_k, sampling.top_p < 1.0)
+
+
+def numbers_of(sampling: SamplingConfig, u: float) -> Tensor:
+    """What a `Draw` is given beside logits: u, temperature and top-p as float64, on the host."""
+    return torch.tensor([u, sampling.temperature, sampling.top_p], dtype=torch.float64)
 
 
 def one_hot(ids: Tensor, vocabulary: int) -> Tensor:
@@ -121,21 +143,19 @@ def _keep(values: Tensor, ids: Tensor, elsewhere: float) -> Tensor:
     return kept.scatter_(-1, ids, values.gather(-1, ids))
 
 
-def _top_p(p: Tensor, top_p: float) -> Tensor:
-    if p.is_cuda:  # which sorts fast, and where the question below would make the host wait
-        values, ids = p.sort(dim=-1, descending=True)
-    else:
-        values, ids = p.topk(min(PREFIX, p.shape[-1]), dim=-1)
+def _top_p(p: Tensor, top_p: float | Tensor, first: int) -> Tensor:
+    """first: ids looked at before all are sorted."""
+    values, ids = p.topk(min(first, p.shape[-1]), dim=-1)
     kept = torch.zeros_like(p).scatter_(-1, ids, _nucleus(values, top_p))
     short = values.sum(-1, dtype=torch.float64) < top_p
-    if p.shape[-1] > values.shape[-1] and bool(short.any()):
+    if p.shape[-1] > first and bool(short.any()):
         # Only the rows that need it: of equal ids a sort may keep others, and a row must not depend on its neighbours.
         values, ids = p[short].sort(dim=-1, descending=True)
         kept[short] = torch.zeros_like(p[short]).scatter_(-1, ids, _nucleus(values, top_p))
     return kept / kept.sum(-1, keepdim=True)
 
 
-def _nucleus(values: Tensor, top_p: float) -> Tensor:
+def _nucleus(values: Tensor, top_p: float | Tensor) -> Tensor:
     """Sorted probabilities `[n, m]` with zeros behind the fewest whose mass reaches `top_p`."""
     before = values.cumsum(-1, dtype=torch.float64) - values
     return torch.where(before < top_p, values, 0.0)
@@ -161,5 +181,6 @@ class Shaping:
         waiting = min(max(self.first_end - length, 0), logits.shape[0])
         if waiting and self.end_tokens:
             logits = logits.clone()
-            logits[:waiting, list(self.end_tokens)] = float("-inf")
+            for token in self.end_tokens:  # one by one: a GPU would wait for a list of them
+                logits[:waiting, token] = float("-inf")
         return logits

@@ -19,7 +19,7 @@ from specdemo.machine import limit_threads, usable_cpus
 from specdemo.models.decoder import Decoder
 from specdemo.models.loader import choose_device, choose_dtype
 from specdemo.models.packed import can_pack, linear
-from specdemo.models.pages import lent
+from specdemo.models.pages import LARGE, LENDS, held, in_large_pages, lent
 
 TINY = Shape("llama", 1024, 576, 1536, 2, 9, 3, 64, True, 1024)
 """The default model's layers, two of them, over a small vocabulary."""
@@ -109,11 +109,24 @@ def packing() -> Finding:
 def pages() -> Finding:
     """Whether weights can lie in large pages."""
     if choose_device("auto") != "cpu" or sys.platform != "linux":
-        return Finding("pages", "ok", "not asked for here")
-    if lent():
-        return Finding("pages", "ok", "weights lie in large pages")
-    do = "As root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (in a container: on its host)."
-    return Finding("pages", "warn", "this system lends no large pages: a token takes about an eighth longer", do)
+        return Finding("pages", "ok", "large pages are not asked for here")
+    slower = "a token takes about an eighth longer"
+    if not lent():
+        if not LENDS.is_file():
+            return Finding("pages", "ok", f"this system has no large pages: {slower}")
+        do = f"As root: echo madvise > {LENDS} (in a container: on its host)."
+        return Finding("pages", "warn", f"this system lends no large pages: {slower}", do)
+    if not moved():
+        do = f"Use Linux 6.1 or newer, or as root: echo always > {LENDS}."
+        return Finding("pages", "warn", f"this system moves no weights into large pages: {slower}", do)
+    return Finding("pages", "ok", "weights lie in large pages")
+
+
+def moved() -> bool:
+    """Whether memory that is written already gets large pages when it asks."""
+    before, memory = held(), torch.ones(8 * LARGE, dtype=torch.uint8)
+    in_large_pages(memory.data_ptr(), memory.nbytes)
+    return held() - before >= 4 * LARGE
 
 
 def exactness() -> Finding:

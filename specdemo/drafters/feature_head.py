@@ -14,7 +14,7 @@ from specdemo.core.protocols import Pass
 from specdemo.core.verify import Verdict
 from specdemo.drafters.draft_file import FEATURE_HEAD
 from specdemo.drafters.draft_net import DraftNet
-from specdemo.drafters.model import SessionDrafter, Support, draw_of, takes_first
+from specdemo.drafters.model import SessionDrafter, Support, recorded, takes_first
 from specdemo.drafters.registry import Setup
 from specdemo.drafters.trained import find
 from specdemo.errors import PairError
@@ -106,7 +106,7 @@ class FeatureHead(SessionDrafter):
             session,
             session.support.shaped(setup.shaping),
             "feature head",
-            draw=draw_of(setup),
+            draw=recorded(setup),
             argmax=takes_first(setup),
             min_confidence=setup.min_confidence,
             end_tokens=setup.shaping.end_tokens,

@@ -11,19 +11,19 @@ from torch import Tensor
 
 from specdemo.core.ids import Ids
 from specdemo.core.protocols import Session
-from specdemo.core.sampling import Coin, Draw, Drawn, PerId, SeededCoin, Shaping, law
+from specdemo.core.sampling import Coin, Drawn, PerId, SeededCoin, Shaping, draw_of, law, numbers_of
 from specdemo.core.verify import Draft, Verdict
 from specdemo.drafters.registry import Setup
 
 FULL = "draft context is full"
 
 Step = Callable[[Tensor, Tensor], Drawn]
-"""From logits `[1, V]` and u `[1]` to a law and a token; see `Draw`."""
+"""From logits `[1, V]` and numbers `[3]` to a law and a token; see `Draw`."""
 
 
 def make(setup: Setup) -> "SessionDrafter":
     """The pair's draft model. `PairError` if the pair has none."""
-    return over(setup.access.draft(), setup, "draft model")
+    return over(setup.access.draft(), setup, "draft model", draw=recorded(setup))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,15 @@ class Support:
         return laws.new_zeros(len(laws), self.vocabulary).scatter_(1, self.ids.expand(len(laws), -1), laws)
 
 
-def over(session: Session, setup: Setup, source: str, support: Support | None = None) -> "SessionDrafter":
+def over(
+    session: Session, setup: Setup, source: str, support: Support | None = None, draw: Step | None = None
+) -> "SessionDrafter":
     """A drafter over a session that is shaped as the target is; the knob `mode` says how it picks."""
     return SessionDrafter(
         session,
         setup.shaping if support is None else support.shaped(setup.shaping),
         source,
-        draw=draw_of(setup),
+        draw=draw,
         argmax=takes_first(setup),
         min_confidence=setup.min_confidence,
         end_tokens=setup.shaping.end_tokens,
@@ -62,9 +64,9 @@ def takes_first(setup: Setup) -> bool:
     return setup.shaping.sampling.greedy or setup.knobs.get("mode") == "argmax"
 
 
-def draw_of(setup: Setup) -> Step | None:
-    """The run's draw where there is one and it is faster recorded."""
-    return None if takes_first(setup) else setup.access.recorded(Draw(setup.shaping.sampling))
+def recorded(setup: Setup) -> Step | None:
+    """For a session whose logits are on the device: the run's draw, where there is one and it is faster recorded."""
+    return None if takes_first(setup) else setup.access.recorded(draw_of(setup.shaping.sampling))
 
 
 class SessionDrafter:
@@ -139,7 +141,7 @@ class SessionDrafter:
         if self._draw is None or not isinstance(coin, SeededCoin):
             q = self._law(logits)
             return q, self._picked(q, coin)
-        q, x = self._draw(logits, torch.tensor([coin.uniform()], dtype=torch.float64))
+        q, x = self._draw(logits, numbers_of(self._shaping.sampling, coin.uniform()))
         return q, self._known(x)
 
     def _law(self, logits: Tensor) -> Tensor:

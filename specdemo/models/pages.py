@@ -4,6 +4,7 @@ Knows madvise(2). Does not know tensors or models. A hint: contents stay, and wh
 """
 
 import ctypes
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -20,16 +21,30 @@ HUGEPAGE, COLLAPSE = 14, 25
 
 def lent(says: Path = LENDS) -> bool:
     """Whether this system lends large pages to those who ask."""
-    return says.is_file() and "[never]" not in says.read_text()
+    try:
+        return "[never]" not in says.read_text()
+    except OSError:  # there are none, or this process may not know
+        return False
+
+
+def held(rollup: Path = Path("/proc/self/smaps_rollup")) -> int:
+    """Bytes of this process that lie in large pages."""
+    found = re.search(r"AnonHugePages: +(\d+) kB", rollup.read_text())
+    return int(found[1]) * 1024 if found else 0
 
 
 def in_large_pages(address: int, size: int) -> None:
     """Asks for `size` bytes at an address, and for what shares their pages."""
-    if sys.platform != "linux" or size < SMALL:
+    if sys.platform != "linux" or size < SMALL or not _lent():
         return
     start, end = address // LARGE * LARGE, -(-(address + size) // LARGE) * LARGE
     for advice in (HUGEPAGE, COLLAPSE):
         _madvise()(start, end - start, advice)  # a refusal (an older system, none to be had) changes nothing
+
+
+@cache
+def _lent() -> bool:
+    return lent()
 
 
 @cache

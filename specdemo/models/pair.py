@@ -25,6 +25,8 @@ from specdemo.models.presets import Preset
 from specdemo.models.quantise import Quantised, quantise, tensor_bytes
 from specdemo.models.text import Text, special_ids
 
+DRAWS_KEPT = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
@@ -138,7 +140,10 @@ class Pair:
     def recorded(self, draw: Draw) -> Callable[[Tensor, Tensor], Drawn] | None:
         if self.device != "cuda":
             return None
-        if draw not in self._draws:  # kept: recording takes longer than many draws
+        # Kept, for recording takes longer than many draws; but not for every top-k there is.
+        if draw not in self._draws:
+            if len(self._draws) == DRAWS_KEPT:
+                del self._draws[next(iter(self._draws))]
             self._draws[draw] = Recorded(draw, graph, self._model.device)
         return self._draws[draw]
 

@@ -22,7 +22,7 @@ from specdemo.core.rules import Badge, Side
 from specdemo.core.rules.block import verify_blocks
 from specdemo.core.rules.shared_noise import NoiseCoin
 from specdemo.core.sampling import Coin, SeededCoin, Shaping, law
-from specdemo.core.verify import Draft, Fate, Verdict
+from specdemo.core.verify import Draft, Fate, Rule, Verdict, verify
 from specdemo.errors import SettingError, sentences
 from specdemo.prove.joint import exact_tau, joint
 from specdemo.prove.waste import waste
@@ -166,6 +166,15 @@ def test_equal_laws_are_kept_whole_by_blocks_too() -> None:
     q = law(torch.randn(3, 8, generator=torch.Generator().manual_seed(5)), WARM)
     coin = Flips(*[math.nextafter(1.0, 0.0)] * 3)
     assert verify_blocks(Draft((1, 2, 3), q), torch.cat([q, q[:1]]), coin).accepted == 3
+
+
+@pytest.mark.parametrize("judge", [verify, verify_blocks])
+@pytest.mark.parametrize("tokens", [(2, 1), (0, 1)])
+def test_a_guess_that_its_own_law_cannot_make_is_no_verdict(judge: Rule, tokens: tuple[int, ...]) -> None:
+    """A drafter that lies about its law must not go unseen."""
+    p, q = torch.tensor([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5], [1.0, 0.0, 0.0]]), torch.tensor([[0.0, 1.0, 0.0]] * 2)
+    with pytest.raises(ZeroDivisionError):
+        judge(Draft(tokens, q), p, SeededCoin(0))
 
 
 # --- matching rules -------------------------------------------------------------------------------------------------

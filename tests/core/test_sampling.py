@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from specdemo.config import SamplingConfig
+from specdemo.core import sampling
 from specdemo.core.sampling import PREFIX, SeededCoin, Shaping, inverse_cdf, law, one_hot
 from specdemo.errors import SettingError
 
@@ -249,3 +250,14 @@ def test_a_pick_is_a_draw_that_stays_a_tensor() -> None:
     picked = [picking.pick(p) for _ in range(50)]
     assert all(x.shape == (1,) for x in picked)
     assert torch.cat(picked).tolist() == drawn
+
+
+@pytest.mark.parametrize("top_p", [0.1, 0.9, 0.999, 0.99999])
+def test_top_p_is_the_same_whether_few_ids_are_tried_first_or_all_are_sorted(
+    top_p: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A CPU does the first, a GPU the second."""
+    logits = 3 * torch.randn(6, 3000, generator=torch.Generator().manual_seed(0))
+    few = law(logits, SamplingConfig(1.0, top_p=top_p))
+    monkeypatch.setattr(sampling, "PREFIX", 3000)
+    assert torch.equal(few, law(logits, SamplingConfig(1.0, top_p=top_p)))

@@ -93,11 +93,28 @@ def test_a_torch_without_the_operators_is_noticed(monkeypatch):
     assert processor.packing().verdict == "warn"
 
 
-def test_a_system_without_large_pages_is_noticed(monkeypatch):
+@pytest.mark.parametrize(
+    ("lends", "there", "moves", "verdict", "says"),
+    [
+        (True, True, True, "ok", "lie in large pages"),
+        (True, True, False, "warn", "moves no weights"),
+        (False, True, True, "warn", "lends no large pages"),
+        (False, False, True, "ok", "has no large pages"),
+    ],
+)
+def test_a_system_without_large_pages_is_noticed(monkeypatch, tmp_path, lends, there, moves, verdict, says):
+    file = tmp_path / "enabled"
+    if there:
+        file.touch()
     monkeypatch.setattr(processor.sys, "platform", "linux")
-    for lends, verdict in ((True, "ok"), (False, "warn")):
-        monkeypatch.setattr(processor, "lent", lambda lends=lends: lends)
-        assert processor.pages().verdict == verdict
+    monkeypatch.setattr(processor, "choose_device", lambda device: "cpu")
+    monkeypatch.setattr(processor, "LENDS", file)
+    monkeypatch.setattr(processor, "lent", lambda: lends)
+    monkeypatch.setattr(processor, "moved", lambda: moves)
+    found = processor.pages()
+    assert found.verdict == verdict
+    assert says in found.says
+    assert (found.verdict == "ok") == (not found.do)
     monkeypatch.setattr(processor.sys, "platform", "darwin")
     assert processor.pages().verdict == "ok"
 

@@ -7,7 +7,7 @@ from tiny_models import ROWS
 
 from specdemo.config import SamplingConfig
 from specdemo.core.ids import Ids
-from specdemo.core.sampling import Draw, SeededCoin, Shaping
+from specdemo.core.sampling import SeededCoin, Shaping, draw_of, inverse_cdf, law, numbers_of
 from specdemo.core.verify import Fate, Verdict
 from specdemo.drafters.model import SessionDrafter
 from specdemo.models.captured import Captured, Recorded, Run
@@ -103,7 +103,6 @@ def test_ids_that_nobody_looked_at_are_fed_like_others(static: bool) -> None:
 
 
 SAMPLINGS = [
-    SamplingConfig(0.0),
     SamplingConfig(1.0),
     SamplingConfig(0.7, top_k=5),
     SamplingConfig(1.3, top_p=0.8),
@@ -115,7 +114,7 @@ SAMPLINGS = [
 def test_a_recorded_draw_drafts_what_a_plain_one_drafts(sampling: SamplingConfig) -> None:
     """Also where end tokens wait, and while the coin goes on from round to round."""
     recorder, shaping = Recorder(), Shaping(sampling, end_tokens=(2, 5, 7), first_end=44)
-    draw = Recorded(Draw(sampling), recorder, torch.device("cpu"))
+    draw = Recorded(draw_of(sampling), recorder, torch.device("cpu"))
     drafters = [
         SessionDrafter(lean(made(KINDS["llama"]), 1), shaping, "draft model", draw=step) for step in (draw, None)
     ]
@@ -136,6 +135,17 @@ def test_a_recorded_draw_drafts_what_a_plain_one_drafts(sampling: SamplingConfig
     assert ahead[0] == ahead[1], "as many numbers were used"
 
 
+def test_one_recording_is_for_all_temperatures() -> None:
+    recorder, logits = Recorder(), torch.randn(1, 50, generator=torch.Generator().manual_seed(0))
+    draw = Recorded(draw_of(SamplingConfig(0.7, top_p=0.9)), recorder, torch.device("cpu"))
+    for sampling in (SamplingConfig(0.7, top_p=0.9), SamplingConfig(1.4, top_p=0.6), SamplingConfig(0.3, top_p=0.9)):
+        for u in (0.1, 0.5, 0.99):
+            q, x = draw(logits, numbers_of(sampling, u))
+            assert torch.equal(q, law(logits, sampling))
+            assert int(x) == inverse_cdf(q[0], u)
+    assert recorder.made == 1
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 def test_nothing_in_a_draft_waits_for_the_gpu(sampling: SamplingConfig) -> None:
@@ -143,7 +153,7 @@ def test_nothing_in_a_draft_waits_for_the_gpu(sampling: SamplingConfig) -> None:
 
     model, shaping = made(KINDS["llama"]).to("cuda"), Shaping(sampling, end_tokens=(2,))
     session = LlamaSession(Captured(llama(model), graph), ROWS, LIMIT, 1)
-    draw = Recorded(Draw(sampling), graph, torch.device("cuda"))
+    draw = Recorded(draw_of(sampling), graph, torch.device("cuda"))
     drafter = SessionDrafter(session, shaping, "draft model", draw=draw, end_tokens=(2,))
     tokens = PROMPT[:40]
     drafter.prefill(tokens[:-1])

@@ -8,32 +8,27 @@ import pytest
 import torch
 
 from specdemo.models import pages
-from specdemo.models.pages import LARGE, in_large_pages, lent
-
-
-def large_bytes() -> int:
-    found = re.search(r"AnonHugePages: +(\d+) kB", Path("/proc/self/smaps_rollup").read_text())
-    assert found is not None
-    return int(found[1]) * 1024
+from specdemo.models.pages import LARGE, LENDS, held, in_large_pages, lent
 
 
 def kernel() -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
 
 
-@pytest.mark.skipif(not lent(), reason="no large pages here")
+@pytest.mark.skipif(not lent() or "[madvise]" not in LENDS.read_text(), reason="none here, or without asking")
 @pytest.mark.parametrize("written", [False, True], ids=["still to be written", "written before"])
 def test_a_matrix_lies_in_large_pages(written: bool) -> None:
     if written and kernel() < (6, 1):
         pytest.skip("Linux moves nothing before 6.1")
-    memory, before = torch.empty(32 * LARGE // 8, dtype=torch.long), large_bytes()
+    memory = torch.empty(32 * LARGE // 8, dtype=torch.long)
     numbers = torch.arange(len(memory))
+    before = held()
     if written:
         memory.copy_(numbers)
     in_large_pages(memory.data_ptr(), memory.nbytes)
     if not written:
         memory.copy_(numbers)
-    assert large_bytes() - before >= 30 * LARGE
+    assert held() - before >= 30 * LARGE
     assert torch.equal(memory, numbers)
 
 
@@ -52,6 +47,7 @@ def test_a_system_that_refuses_is_left_alone(monkeypatch: pytest.MonkeyPatch) ->
 def test_whole_pages_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, int, int]] = []
     monkeypatch.setattr(pages.sys, "platform", "linux")
+    monkeypatch.setattr(pages, "_lent", lambda: True)
     monkeypatch.setattr(pages, "_madvise", lambda: lambda *given: asked.append(given))
     in_large_pages(LARGE + 5, LARGE)
     assert asked == [(LARGE, 2 * LARGE, pages.HUGEPAGE), (LARGE, 2 * LARGE, pages.COLLAPSE)]
@@ -60,6 +56,13 @@ def test_whole_pages_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("says", "there"), [("always [madvise] never", True), ("always madvise [never]", False)])
 def test_the_system_says_whether_it_lends_them(says: str, there: bool, tmp_path: Path) -> None:
     file = tmp_path / "enabled"
-    assert not lent(file)
+    assert not lent(file), "it says nothing"
     file.write_text(says)
     assert lent(file) is there
+
+
+def test_a_system_that_lends_none_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages.sys, "platform", "linux")
+    monkeypatch.setattr(pages, "_lent", lambda: False)
+    monkeypatch.setattr(pages, "_madvise", lambda: pytest.fail("asked"))
+    in_large_pages(LARGE, LARGE)

@@ -27,6 +27,8 @@ def verify_blocks(draft: Draft, p: Tensor, coin: Coin) -> Verdict:
     h = torch.stack([_chance(weights[i], surplus[i]) for i in range(1, gamma)] + [weights[gamma]])
     tests: list[Test] = []
     for p_x, q_x, h_i in zip(*look(draft, p, h), strict=True):
+        if q_x == 0.0:
+            raise ZeroDivisionError("a guess that its law cannot make")
         u = coin.uniform()
         tests.append(Test(u, p_x, q_x, accepted=u < h_i, h=h_i))
     kept = max((i for i, test in enumerate(tests, 1) if test.accepted), default=0)
