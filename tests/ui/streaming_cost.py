@@ -16,7 +16,7 @@ import httpx
 from gradio_client import Client
 
 from specdemo import lanes
-from specdemo.config import RunConfig
+from specdemo.config import REJECTION, RunConfig
 from specdemo.core.events import Event
 from specdemo.core.result import Results, collect
 from specdemo.prompts import hero
@@ -43,7 +43,7 @@ def alone(page: Page) -> float:
 
 def over_http(url: str) -> float:
     """The run as a program gets it that only reads."""
-    settings = [CONFIG.drafter, CONFIG.gamma, 0, 0, 1, CONFIG.max_new_tokens, 0, "constant", ""]
+    settings = [CONFIG.drafter, CONFIG.gamma, 0, 0, 1, CONFIG.max_new_tokens, 0, "constant", "", REJECTION]
     asked = {"data": [CONFIG.prompt, *settings]}
     with httpx.Client(timeout=300) as client:
         call = client.post(f"{url}gradio_api/call/generate", json=asked).json()["event_id"]
