@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from specdemo.core.sampling import Coin, Draw, Drawn
+from specdemo.core.sampling import Coin, Draw, Drawing
 from specdemo.core.verify import Draft, Verdict
 
 
@@ -153,7 +153,7 @@ class ModelAccess(Protocol):
         """A quantised copy of the target, "nf4" or "int8". PairError with the reason where it cannot be made."""
         ...
 
-    def recorded(self, draw: Draw) -> Callable[[Tensor, Tensor], Drawn] | None:
+    def recorded(self, draw: Draw) -> Drawing | None:
         """The same function, recorded; None where the device gains nothing from that."""
         ...
 

@@ -6,6 +6,7 @@ models, drafts or verification. Letters: V is the vocabulary, n a number of posi
 
 import random
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -102,6 +103,9 @@ def _warm(logits: Tensor, temperature: float | Tensor, top_k: int, top_p: float 
 
 Drawn = tuple[Tensor, Tensor]
 """A law `[1, V]` and the id `[1]` drawn from it, both on its device."""
+
+Drawing = Callable[[Tensor, Tensor], Drawn]
+"""A `Draw`, or one that is recorded."""
 
 
 @dataclass(frozen=True, slots=True)

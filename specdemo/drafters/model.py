@@ -3,7 +3,7 @@
 Knows a session, a law and a coin. Does not know what kind of model answers, nor the target.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -11,19 +11,16 @@ from torch import Tensor
 
 from specdemo.core.ids import Ids
 from specdemo.core.protocols import Session
-from specdemo.core.sampling import Coin, Drawn, PerId, SeededCoin, Shaping, draw_of, law, numbers_of
+from specdemo.core.sampling import Coin, Drawing, Drawn, PerId, SeededCoin, Shaping, draw_of, law, numbers_of
 from specdemo.core.verify import Draft, Verdict
 from specdemo.drafters.registry import Setup
 
 FULL = "draft context is full"
 
-Step = Callable[[Tensor, Tensor], Drawn]
-"""From logits `[1, V]` and numbers `[3]` to a law and a token; see `Draw`."""
-
 
 def make(setup: Setup) -> "SessionDrafter":
     """The pair's draft model. `PairError` if the pair has none."""
-    return over(setup.access.draft(), setup, "draft model", draw=recorded(setup))
+    return over(setup.access.draft(), setup, "draft model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +41,17 @@ class Support:
 
 
 def over(
-    session: Session, setup: Setup, source: str, support: Support | None = None, draw: Step | None = None
+    session: Session, setup: Setup, source: str, support: Support | None = None, on_host: bool = False
 ) -> "SessionDrafter":
-    """A drafter over a session that is shaped as the target is; the knob `mode` says how it picks."""
+    """A drafter over a session that is shaped as the target is; the knob `mode` says how it picks.
+
+    on_host: the session's logits are not on the device of the models.
+    """
     return SessionDrafter(
         session,
         setup.shaping if support is None else support.shaped(setup.shaping),
         source,
-        draw=draw,
+        draw=None if on_host else recorded(setup),
         argmax=takes_first(setup),
         min_confidence=setup.min_confidence,
         end_tokens=setup.shaping.end_tokens,
@@ -64,8 +64,8 @@ def takes_first(setup: Setup) -> bool:
     return setup.shaping.sampling.greedy or setup.knobs.get("mode") == "argmax"
 
 
-def recorded(setup: Setup) -> Step | None:
-    """For a session whose logits are on the device: the run's draw, where there is one and it is faster recorded."""
+def recorded(setup: Setup) -> Drawing | None:
+    """The run's draw from logits on the device, where there is one and it is faster recorded."""
     return None if takes_first(setup) else setup.access.recorded(draw_of(setup.shaping.sampling))
 
 
@@ -87,7 +87,7 @@ class SessionDrafter:
         shaping: Shaping,
         source: str,
         *,
-        draw: Step | None = None,
+        draw: Drawing | None = None,
         argmax: bool = False,
         min_confidence: float = 0.0,
         end_tokens: Sequence[int] = (),

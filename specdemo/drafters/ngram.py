@@ -42,7 +42,7 @@ def make(setup: Setup) -> SessionDrafter:
         path = trained.find(setup.access, "ngram", str(setup.knobs["table"]))
         table = NGramTable.load(path, setup.access.vocabulary)
     order = whole("order", setup.knobs["order"], 0, table.order) or table.order
-    return over(NGramSession(table, order), setup, f"{order}-gram")
+    return over(NGramSession(table, order), setup, f"{order}-gram", on_host=True)
 
 
 def own_table(access: ModelAccess) -> NGramTable:

@@ -4,10 +4,10 @@ It sees what no real deployment can afford: each draft step costs a whole target
 guesses would bring, τ = γ + 1, and that verification keeps them.
 """
 
-from specdemo.drafters.model import SessionDrafter, over, recorded
+from specdemo.drafters.model import SessionDrafter, over
 from specdemo.drafters.registry import Setup
 
 
 def make(setup: Setup) -> SessionDrafter:
     """A second session of the target."""
-    return over(setup.access.target(), setup, "oracle", draw=recorded(setup))
+    return over(setup.access.target(), setup, "oracle")

@@ -12,7 +12,7 @@ from specdemo.core import ids
 from specdemo.core.protocols import Pass
 from specdemo.drafters.draft_file import TINY_MODEL
 from specdemo.drafters.draft_net import DraftNet
-from specdemo.drafters.model import SessionDrafter, over, recorded
+from specdemo.drafters.model import SessionDrafter, over
 from specdemo.drafters.registry import Setup
 from specdemo.drafters.trained import find
 
@@ -21,7 +21,7 @@ def make(setup: Setup) -> SessionDrafter:
     """`PairError` if there is no file for the target or it does not fit."""
     path = find(setup.access, TINY_MODEL, str(setup.knobs["file"]))
     net = DraftNet.of(path, TINY_MODEL, setup.access)
-    return over(TinySession(net), setup, "tiny model", net.support, recorded(setup))
+    return over(TinySession(net), setup, "tiny model", net.support)
 
 
 class TinySession:

@@ -4,16 +4,14 @@ Knows models by their sessions. Does not know where they came from, drafters or 
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
 from specdemo.core.protocols import Session, Tables
-from specdemo.core.sampling import Draw, Drawn
+from specdemo.core.sampling import Draw, Drawing
 from specdemo.errors import PairError
 from specdemo.machine import peak_memory
 from specdemo.models.captured import Recorded, graph
@@ -137,7 +135,7 @@ class Pair:
     def quantised(self, scheme: str) -> Session:
         return HFSession(self._copy(scheme).model, self.vocabulary)
 
-    def recorded(self, draw: Draw) -> Callable[[Tensor, Tensor], Drawn] | None:
+    def recorded(self, draw: Draw) -> Drawing | None:
         if self.device != "cuda":
             return None
         # Kept, for recording takes longer than many draws; but not for every top-k there is.

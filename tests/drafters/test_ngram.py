@@ -15,6 +15,7 @@ from specdemo.core.sampling import SeededCoin, Shaping
 from specdemo.drafters.ngram import NGramSession
 from specdemo.drafters.ngram_table import NGramTable
 from specdemo.errors import PairError, SettingError
+from specdemo.models.toy import ToyAccess
 
 TEXTS = [[0, 1, 2, 0, 1, 3], [0, 1, 2]]
 
@@ -186,3 +187,10 @@ def test_own_table_is_found_by_the_targets_name(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("SPECDEMO_CACHE", str(tmp_path))
     table().save(tmp_path / "drafts" / "ngram-toy.safetensors")
     assert drafters.build("ngram", toy(5), Shaping(GREEDY), {}).propose([4, 0], 1, SeededCoin(0)).tokens == (1,)
+
+
+def test_a_table_draws_on_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its logits are there: a draw recorded on a GPU would be an upload and a wait a step."""
+    monkeypatch.setattr(ToyAccess, "recorded", lambda self, draw: pytest.fail("asked for a recorded draw"))
+    draft = drafter(tmp_path / "t", WARM).propose([4, 0], 1, SeededCoin(0))
+    assert draft.laws is not None
