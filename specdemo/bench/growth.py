@@ -34,8 +34,8 @@ class GrowthRow:
 
 
 def fitting(contexts: Sequence[int], widths: Sequence[int], limit: int) -> tuple[int, ...]:
-    """The contexts that leave room for the widest pass, shortest first."""
-    return tuple(sorted(context for context in contexts if context + max(widths) <= limit))
+    """The contexts, shortest first; too long ones as long as leaves room for the widest pass."""
+    return tuple(sorted({min(context, limit - max(widths)) for context in contexts}))
 
 
 def grow(

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds.add_argument("--peers", action="store_true", help="ours beside transformers' generate; greedy")
     kinds.add_argument("--growth", action="store_true", help="longer contexts, wider passes, more runs at once")
     kinds.add_argument("--shapes", metavar="A,B", help="speed of models of these shapes with random weights")
-    parser.add_argument("--full", action="store_true", help="for --growth: also 8k tokens")
+    parser.add_argument("--full", action="store_true", help="for --growth: also 8k tokens, or what the model takes")
     parser.add_argument("--early-exit", default=10, metavar="K", help="for --peers: layers that draft")
     parser.add_argument("--alpha", default=0.8, help="for --shapes: chance that a proposal is kept")
 

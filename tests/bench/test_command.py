@@ -159,10 +159,12 @@ def test_an_interrupted_growth_shows_what_it_has(
     assert run(prompts, "--growth", "--gammas", "3") == 130
 
 
-def test_growth_leaves_out_contexts_beyond_the_limit(prompts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_growth_goes_as_far_as_the_limit_lets_the_widest_pass(
+    prompts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(prompts, "--growth", "--full", "--gammas", "3", "--json") == 0
     rows = result(capsys)["rows"]
-    assert [(row["context"], row["width"]) for row in rows] == [(n, w) for n in (128, 512, 2048) for w in (1, 4)]
+    assert [(row["context"], row["width"]) for row in rows] == [(n, w) for n in (128, 512, 2048, 4092) for w in (1, 4)]
     assert [row["seconds"] for row in rows[:2]] == [pytest.approx(1.1), pytest.approx(1.4)]
     assert rows[1]["tokens_per_s"] == pytest.approx(4 / 1.4)
     assert all(row["share"] == pytest.approx(1.0) for row in rows)
